@@ -1,0 +1,1 @@
+//! The formats of a run folder, their readers and the recorder.

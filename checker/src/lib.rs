@@ -1,0 +1,1 @@
+//! Judges the evidence of a run: claims over a history.

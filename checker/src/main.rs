@@ -1,0 +1,3 @@
+//! Judges the evidence of a run: claims over a history.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Starts real brokers, breaks them, records and judges.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! A whole broker or controller without I/O.

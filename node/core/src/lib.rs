@@ -1,0 +1,1 @@
+//! The pure state machines of replication and of the controller.

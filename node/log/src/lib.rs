@@ -1,0 +1,1 @@
+//! A partition's log: batches, segments, indexes, checkpoints, recovery.

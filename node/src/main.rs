@@ -1,0 +1,3 @@
+//! A Kafka-compatible broker whose replication follows Apache Kafka 4.x.
+
+fn main() {}

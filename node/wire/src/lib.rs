@@ -1,0 +1,1 @@
+//! Kafka's wire protocol behind one door, with a length guard.

@@ -1,0 +1,1 @@
+//! Turns a judged run into HTML, JSON and JUnit.
