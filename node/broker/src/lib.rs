@@ -1,1 +1,4 @@
 //! A whole broker or controller without I/O.
+
+pub mod effect;
+pub mod event;

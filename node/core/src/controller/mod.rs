@@ -1,0 +1,1 @@
+//! The active controller: decides on registrations, elections, ISR changes and topics.

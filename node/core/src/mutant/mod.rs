@@ -1,0 +1,1 @@
+//! Known defects as replaced rules, one file each.

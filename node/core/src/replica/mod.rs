@@ -1,0 +1,1 @@
+//! One partition's replica on one broker, as leader or follower.

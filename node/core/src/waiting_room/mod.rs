@@ -1,0 +1,1 @@
+//! Requests that wait for the log to move, with their deadlines.
