@@ -1,0 +1,54 @@
+# Every target installs or builds what it needs (.ci/setup) and says what it could not have.
+# make help lists them.
+
+SHELL := /bin/bash
+TARGET ?= node
+TIME ?= 60s
+OUT ?= out
+SEED ?=
+HIGHWATER := target/release/highwater
+RUN_OPTIONS := --target $(TARGET) --time $(TIME) --out $(OUT) $(if $(SEED),--seed $(SEED))
+
+.DEFAULT_GOAL := help
+.PHONY: help check test build fmt lint deny doc clean bench mutants
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@echo
+	@echo 'Variables: SEED= (a number; default: drawn and printed), TIME=60s (how long faults last),'
+	@echo '           TARGET=node (highwater list targets), OUT=out (where run folders go)'
+
+check: build ## chaos on three of our nodes, a verdict and report.html; exit status of the verdict
+	@$(HIGHWATER) run $(RUN_OPTIONS)
+
+test: ## all that the gate tests; ends with `N passed, N failed`
+	@.ci/setup
+	@python3 .ci/stages.py
+
+build: ## the release binaries: highwater, highwater-node, highwater-check
+	@.ci/setup rust
+	@cargo build --quiet --release -p highwater-node -p highwater-checker -p highwater-harness
+
+mutants: build ## each planted bug against its schedule: caught or missed, by which claim
+	@.ci/mutants
+
+bench: build ## every figure that README or docs quote
+	@.ci/setup
+	@.ci/bench
+
+fmt: ## format all sources (plug-in files too, which cargo fmt does not see)
+	@git ls-files -co --exclude-standard '*.rs' | xargs rustfmt --edition 2024
+
+lint: ## rustfmt and clippy, warnings denied; writes nothing
+	@git ls-files -co --exclude-standard '*.rs' | xargs rustfmt --edition 2024 --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+deny: ## licences, banned crates and sources of every dependency
+	@.ci/setup deny
+	@cargo deny --log-level error check licenses bans sources
+
+doc: ## the crates' documentation
+	@RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+
+clean: ## remove what was built and the run folders
+	@rm -rf target $(OUT)

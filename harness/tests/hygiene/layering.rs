@@ -1,0 +1,85 @@
+//! Holds the manifests to the crate table of docs/architecture.md, and the table to the workspace.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::tree;
+
+/// Crate name -> names of our crates that it may depend on, as the table says.
+fn allowed(page: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| `highwater-"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let names: BTreeSet<String> = rows.iter().map(|row| row[0].trim_matches('`').into()).collect();
+    rows.iter()
+        .map(|row| {
+            let own = row[0].trim_matches('`').to_owned();
+            let may = match row[3] {
+                "nothing" => BTreeSet::new(),
+                "all but node" => {
+                    names.iter().filter(|n| **n != own && *n != "highwater-node").cloned().collect()
+                }
+                list => list.split(", ").map(|short| format!("highwater-{short}")).collect(),
+            };
+            (own, may)
+        })
+        .collect()
+}
+
+/// Our crates among the dependencies (tests' included) of one manifest.
+fn depends_on(manifest: &toml::Table) -> BTreeSet<String> {
+    ["dependencies", "dev-dependencies", "build-dependencies"]
+        .iter()
+        .filter_map(|kind| manifest.get(*kind)?.as_table())
+        .flat_map(|table| table.keys().cloned())
+        .filter(|name| name.starts_with("highwater-"))
+        .collect()
+}
+
+fn manifests() -> BTreeMap<String, toml::Table> {
+    tree::files("Cargo.toml")
+        .iter()
+        .filter(|file| *file != Path::new("Cargo.toml"))
+        .map(|file| {
+            let table: toml::Table = tree::read(file).parse().expect("a manifest is TOML");
+            let name = table["package"]["name"].as_str().expect("a crate has a name").to_owned();
+            (name, table)
+        })
+        .collect()
+}
+
+#[test]
+fn crates_see_only_what_the_table_allows() {
+    let table = allowed(&tree::read(Path::new("docs/architecture.md")));
+    let manifests = manifests();
+    let (said, are): (Vec<_>, Vec<_>) = (table.keys().collect(), manifests.keys().collect());
+    assert_eq!(said, are, "the table names the workspace's crates");
+    for (name, manifest) in &manifests {
+        let beyond: Vec<String> = depends_on(manifest).difference(&table[name]).cloned().collect();
+        assert!(beyond.is_empty(), "{name} may not depend on {beyond:?}");
+    }
+}
+
+#[test]
+fn a_forbidden_dependency_is_seen() {
+    let page = "| `highwater-a` | a | x | nothing |\n| `highwater-b` | b | x | a |\n";
+    let table = allowed(page);
+    let manifest: toml::Table = "[dependencies]\nhighwater-b = \"1\"\n".parse().expect("TOML");
+    assert!(!depends_on(&manifest).is_subset(&table["highwater-a"]));
+    assert_eq!(table["highwater-b"], BTreeSet::from(["highwater-a".to_owned()]));
+}
+
+#[test]
+fn one_version_of_each_dependency_is_named_in_one_place() {
+    for (name, manifest) in manifests() {
+        for kind in ["dependencies", "dev-dependencies"] {
+            let Some(table) = manifest.get(kind).and_then(|t| t.as_table()) else { continue };
+            for (dependency, spec) in table {
+                let shared = spec.get("workspace").and_then(toml::Value::as_bool) == Some(true);
+                assert!(shared, "{name}: {dependency} must be `workspace = true`");
+            }
+        }
+    }
+}
