@@ -1,6 +1,7 @@
 //! The pure state machines of replication and of the controller: inputs in, outputs out, no I/O.
 
 pub mod controller;
+pub mod error;
 pub mod fetcher;
 pub mod metadata;
 pub mod mutant;

@@ -1,1 +1,13 @@
 //! The records of the metadata log and the image that they replay to.
+
+pub mod delta;
+pub mod image;
+pub mod partition;
+pub mod record;
+pub mod replay;
+
+pub use delta::Delta;
+pub use image::{Broker, Image, Topic};
+pub use partition::Partition;
+pub use record::Record;
+pub use replay::{Replay, ReplayError};
