@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBS = os.path.join(ROOT, "target", "kafka", "4.3.1")
-PYTEST = "target/venv/bin/python -m pytest -q -p no:cacheprovider"
+PYTEST = ("BROKER_BINARY=$PWD/target/release/highwater-node CONFORMANCE_LAYOUT=separate CONFORMANCE_COORDINATORS=0 "
+          "target/venv/bin/python -m pytest -q -p no:cacheprovider --target node --base target/cluster")
 
 
 @dataclass
@@ -42,6 +43,8 @@ STAGES = [
     Stage("deny", "make --no-print-directory deny"),
     Stage("binaries", "make --no-print-directory build"),
     Stage("tests", "cargo test --workspace --no-fail-fast", "cargo"),
+    Stage("conformance", f"{PYTEST} node/conformance -k 'test_0'", "pytest"),
+    Stage("clients", f"{PYTEST} node/clients", "pytest"),
     Stage("doc", "make --no-print-directory doc"),
 ]
 
