@@ -1,1 +1,22 @@
-//! What the clients of a run do: generators and clients.
+//! What the clients of a run do: generators that choose operations, and clients that carry them out.
+//!
+//! Everything here is pure but [`driver`]: time, randomness and the network are inputs and effects.
+
+pub mod client;
+pub mod driver;
+pub mod fleet;
+pub mod op;
+pub mod outcome;
+pub mod random;
+pub mod settings;
+pub mod stats;
+pub mod time;
+pub mod topic;
+pub mod value;
+pub mod workload;
+
+pub use op::{Completion, Op};
+pub use outcome::{Acks, Outcome};
+pub use settings::Settings;
+pub use time::Time;
+pub use topic::{Catalog, Key};

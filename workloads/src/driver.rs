@@ -1,0 +1,1 @@
+//! The clients' sockets and clock: the one file here that knows tokio.
