@@ -1,9 +1,11 @@
-//! A partition's log: batches, segments, indexes, checkpoints, recovery.
+//! A partition's log in Kafka's file formats: batches, segments, indexes, checkpoints, recovery.
+//!
+//! [`batch`] reads, builds and validates record batches and needs nothing else. [`Store`] executes
+//! [`Command`]s in order over a [`Disk`]; it holds the logs of one log directory.
 
-/// What the store is asked to do.
-#[derive(Debug)]
-pub enum Command {}
+pub mod batch;
+pub mod disk;
+pub mod store;
 
-/// What a command gave.
-#[derive(Debug)]
-pub enum Completion {}
+pub use disk::{Disk, DiskError, MemDisk};
+pub use store::{Command, Completion, Done, LogConfig, LogId, Store, StoreError};
