@@ -80,6 +80,7 @@ impl Codec {
             Codec::None => Ok(body),
             Codec::Gzip => read_at_most(flate2::read::MultiGzDecoder::new(&body[..]), limit),
             Codec::Snappy => snappy::decompress(&body, limit),
+            Codec::Lz4 if has_linked_blocks(&body) => Err("its blocks are linked".to_owned()),
             Codec::Lz4 => read_at_most(lz4_flex::frame::FrameDecoder::new(&body[..]), limit),
             Codec::Zstd => zstd::stream::Decoder::with_buffer(&body[..])
                 .map_err(|error| error.to_string())
@@ -104,6 +105,12 @@ fn compress_lz4(plain: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
     encoder.write_all(plain)?;
     encoder.finish().map_err(io::Error::other)
+}
+
+/// The frame descriptor's flags follow the four bytes of the magic number.
+fn has_linked_blocks(frame: &[u8]) -> bool {
+    const INDEPENDENT_BLOCKS: u8 = 0x20;
+    frame.get(4).is_some_and(|flags| flags & INDEPENDENT_BLOCKS == 0)
 }
 
 /// Reads at most one byte more than `limit`, so that the caller sees that there was more.

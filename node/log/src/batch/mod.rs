@@ -11,6 +11,9 @@ mod validate;
 mod varint;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub use builder::BatchBuilder;
 pub use codec::Codec;
 pub use error::BatchError;
