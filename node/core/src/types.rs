@@ -98,3 +98,10 @@ impl Time {
         self.0.saturating_sub(earlier.0)
     }
 }
+
+impl Offset {
+    /// The offset after this one.
+    pub fn next(self) -> Offset {
+        Offset(self.0 + 1)
+    }
+}

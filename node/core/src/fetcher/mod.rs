@@ -1,1 +1,226 @@
-//! The follower's side of replication: what to fetch from which leader.
+//! The follower's side of one link: which partitions to fetch from a leader, and what to make of
+//! its answers (rules 8 to 13).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::replica::{BatchMeta, Env, EpochEnd, FollowerPosition, Outputs, Replica, Replicas};
+use crate::rule::truncation::LeaderRange;
+use crate::types::{BrokerId, LeaderEpoch, Offset, PartitionId, Time};
+
+/// Fetches from one leader for all partitions that this broker follows there.
+///
+/// One request is under way at a time; the next one waits until the disk holds what the last one
+/// brought, because a fetch confirms what lies below its offsets (rule 16).
+#[derive(Debug)]
+pub struct Fetcher {
+    leader: BrokerId,
+    back_off_ms: u64,
+    partitions: BTreeMap<PartitionId, Tracked>,
+    in_flight: bool,
+    /// No request before this time, after one failed as a whole.
+    ready_at: Time,
+}
+
+/// One partition of a fetcher.
+#[derive(Debug)]
+struct Tracked {
+    leader_epoch: LeaderEpoch,
+    /// Not fetched before this time, after an error of this partition.
+    ready_at: Time,
+    /// The leader is being asked for its range.
+    asks_range: bool,
+}
+
+/// One partition of a fetch request, and proof against late answers (rule 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The partition.
+    pub partition: PartitionId,
+    /// Where the replica was when the request went out.
+    pub position: FollowerPosition,
+}
+
+/// A leader's answer for one partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetched<'a> {
+    /// Records, perhaps none.
+    Records {
+        /// The whole batches of the answer.
+        batches: &'a [BatchMeta],
+        /// The leader's high watermark.
+        high_watermark: Offset,
+    },
+    /// The leader's history ends before the position.
+    Diverging(EpochEnd),
+    /// OFFSET_OUT_OF_RANGE.
+    OutOfRange,
+    /// Any other error.
+    Refused,
+}
+
+/// What the caller has to do for one partition of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Nothing.
+    Nothing,
+    /// Write the batches.
+    Write,
+    /// Ask the leader for its log start and log end.
+    AskRange,
+}
+
+impl Fetcher {
+    /// A fetcher with no partitions; `back_off_ms` is `replica.fetch.backoff.ms`.
+    pub fn new(leader: BrokerId, back_off_ms: u64) -> Fetcher {
+        let partitions = BTreeMap::new();
+        Fetcher { leader, back_off_ms, partitions, in_flight: false, ready_at: Time(0) }
+    }
+
+    /// Whom it fetches from.
+    pub fn leader(&self) -> BrokerId {
+        self.leader
+    }
+
+    /// True when nothing is followed from this leader.
+    pub fn is_empty(&self) -> bool {
+        self.partitions.is_empty()
+    }
+
+    /// True while a request is under way.
+    pub fn is_in_flight(&self) -> bool {
+        self.in_flight
+    }
+
+    /// Fetches this partition from now on; a new epoch starts afresh.
+    pub fn add(&mut self, partition: PartitionId, leader_epoch: LeaderEpoch) {
+        let known = self.partitions.get(&partition).map(|t| t.leader_epoch);
+        if known != Some(leader_epoch) {
+            let fresh = Tracked { leader_epoch, ready_at: Time(0), asks_range: false };
+            self.partitions.insert(partition, fresh);
+        }
+    }
+
+    /// Fetches this partition no more; answers that are under way are not used (rule 10).
+    pub fn remove(&mut self, partition: PartitionId) {
+        self.partitions.remove(&partition);
+    }
+
+    /// The next request's partitions; `None` while there is nothing to ask or a reason to wait.
+    pub fn next_request(&mut self, now: Time, replicas: &dyn Replicas) -> Option<Vec<Asked>> {
+        if self.in_flight || now < self.ready_at || self.awaits_disk(replicas) {
+            return None;
+        }
+        let ready = self.partitions.iter().filter(|(_, t)| !t.asks_range && t.ready_at <= now);
+        let asked: Vec<Asked> =
+            ready.filter_map(|(partition, _)| self.ask(*partition, replicas)).collect();
+        self.in_flight = !asked.is_empty();
+        self.in_flight.then_some(asked)
+    }
+
+    fn ask(&self, partition: PartitionId, replicas: &dyn Replicas) -> Option<Asked> {
+        let position = replicas.replica(partition)?.position()?;
+        (position.leader == self.leader).then_some(Asked { partition, position })
+    }
+
+    fn awaits_disk(&self, replicas: &dyn Replicas) -> bool {
+        let replica = |id: &PartitionId| replicas.replica(*id);
+        self.partitions.keys().filter_map(replica).any(Replica::awaits_disk)
+    }
+
+    /// The request has been answered, or has failed; then all wait for a back-off.
+    pub fn request_ended(&mut self, now: Time, failed: bool) {
+        self.in_flight = false;
+        if failed {
+            self.ready_at = now.plus_ms(self.back_off_ms);
+        }
+    }
+
+    /// Takes in the answer for one partition.
+    pub fn answered(
+        &mut self,
+        env: &Env,
+        asked: &Asked,
+        replica: &mut Replica,
+        answer: Fetched,
+        out: &mut Outputs,
+    ) -> Taken {
+        if !self.is_current(asked, replica) {
+            return Taken::Nothing;
+        }
+        match answer {
+            Fetched::Records { batches, high_watermark }
+                if fits(batches, asked.position.offset) =>
+            {
+                replica.copied(env, batches, high_watermark, out);
+                if batches.is_empty() { Taken::Nothing } else { Taken::Write }
+            }
+            Fetched::Diverging(end) => {
+                replica.diverged(env, end, out);
+                Taken::Nothing
+            }
+            Fetched::OutOfRange => {
+                self.track(asked.partition, |tracked| tracked.asks_range = true);
+                Taken::AskRange
+            }
+            Fetched::Records { .. } | Fetched::Refused => {
+                self.back_off(env.now, asked.partition);
+                Taken::Nothing
+            }
+        }
+    }
+
+    /// Takes in the leader's range, or that it could not be had.
+    pub fn range_answered(
+        &mut self,
+        env: &Env,
+        asked: &Asked,
+        replica: &mut Replica,
+        range: Option<LeaderRange>,
+        out: &mut Outputs,
+    ) {
+        let current = self.is_current(asked, replica);
+        self.track(asked.partition, |tracked| tracked.asks_range = false);
+        match range.filter(|_| current) {
+            Some(range) => replica.out_of_range(env, range, out),
+            None => self.back_off(env.now, asked.partition),
+        }
+    }
+
+    /// When to call [`Fetcher::next_request`] again, if a back-off is what it waits for.
+    pub fn next_wake(&self, now: Time) -> Option<Time> {
+        if self.in_flight {
+            return None;
+        }
+        let earliest = self.partitions.values().map(|t| t.ready_at.max(self.ready_at)).min()?;
+        (earliest > now).then_some(earliest)
+    }
+
+    /// Same owner, same epoch, same position as when it was asked (rules 10, 13).
+    fn is_current(&self, asked: &Asked, replica: &Replica) -> bool {
+        let tracked = self.partitions.get(&asked.partition);
+        tracked.is_some_and(|t| t.leader_epoch == asked.position.leader_epoch)
+            && replica.position() == Some(asked.position)
+    }
+
+    fn back_off(&mut self, now: Time, partition: PartitionId) {
+        let until = now.plus_ms(self.back_off_ms);
+        self.track(partition, |tracked| tracked.ready_at = until);
+    }
+
+    fn track(&mut self, partition: PartitionId, change: impl FnOnce(&mut Tracked)) {
+        if let Some(tracked) = self.partitions.get_mut(&partition) {
+            change(tracked);
+        }
+    }
+}
+
+/// True when the batches go on from `offset` in order, with epochs that never fall (rules 3, 13).
+fn fits(batches: &[BatchMeta], offset: Offset) -> bool {
+    let starts = batches.iter().map(|b| b.base_offset);
+    let ends = std::iter::once(offset).chain(batches.iter().map(BatchMeta::next_offset));
+    starts.zip(ends).all(|(start, end)| start >= end)
+        && batches.windows(2).all(|w| w[0].leader_epoch <= w[1].leader_epoch)
+}

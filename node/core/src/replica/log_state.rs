@@ -1,0 +1,100 @@
+//! The offsets, epochs and producers of one replica's log.
+
+use std::collections::VecDeque;
+
+use super::batch::BatchMeta;
+use super::epoch_cache::EpochCache;
+use super::producers::Producers;
+use crate::types::Offset;
+
+/// How many batches keep their size for counting what a waiting fetch could read.
+const SIZED_BATCHES: usize = 1024;
+
+/// What the disk says of a log when it was opened or cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadedLog {
+    /// The first offset.
+    pub log_start: Offset,
+    /// The offset after the last record.
+    pub log_end: Offset,
+    /// The high watermark last checkpointed.
+    pub high_watermark: Offset,
+    /// The leader epochs.
+    pub epochs: EpochCache,
+    /// The producers.
+    pub producers: Producers,
+}
+
+/// The offsets that readers are told and bounded by, each not above the next (rule 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogBounds {
+    /// The first offset.
+    pub log_start: Offset,
+    /// The last stable offset; the high watermark while there are no transactions (rule 48).
+    pub last_stable: Offset,
+    /// The high watermark.
+    pub high_watermark: Offset,
+    /// The end of what the disk has confirmed: the LEO that others may see.
+    pub log_end: Offset,
+}
+
+/// The state of a replica's log.
+#[derive(Clone, Debug)]
+pub(super) struct LogState {
+    pub log_start: Offset,
+    pub high_watermark: Offset,
+    /// The end of what the disk has confirmed.
+    pub written: Offset,
+    /// The next offset to give out.
+    pub appended: Offset,
+    pub epochs: EpochCache,
+    pub producers: Producers,
+    /// (base offset, size in bytes) of the newest batches.
+    sizes: VecDeque<(Offset, u32)>,
+}
+
+impl LogState {
+    pub fn new(loaded: LoadedLog) -> LogState {
+        let LoadedLog { log_start, log_end, high_watermark, epochs, producers } = loaded;
+        LogState {
+            log_start,
+            high_watermark: high_watermark.clamp(log_start, log_end),
+            written: log_end,
+            appended: log_end,
+            epochs,
+            producers,
+            sizes: VecDeque::new(),
+        }
+    }
+
+    /// Takes in a batch that goes to the end of the log.
+    pub fn append(&mut self, batch: &BatchMeta) {
+        debug_assert!(batch.base_offset >= self.appended, "a batch starts at the log end or after");
+        self.epochs.assign(batch.leader_epoch, batch.base_offset);
+        self.producers.appended(batch);
+        self.appended = batch.next_offset();
+        if self.sizes.len() == SIZED_BATCHES {
+            self.sizes.pop_front();
+        }
+        self.sizes.push_back((batch.base_offset, batch.size_bytes));
+    }
+
+    pub fn bounds(&self) -> LogBounds {
+        LogBounds {
+            log_start: self.log_start,
+            last_stable: self.high_watermark,
+            high_watermark: self.high_watermark,
+            log_end: self.written,
+        }
+    }
+
+    /// Bytes of the batches that begin in `from..upto`; of old ones at least one byte.
+    pub fn bytes_between(&self, from: Offset, upto: Offset) -> u64 {
+        if from >= upto {
+            return 0;
+        }
+        let newest_first = self.sizes.iter().rev();
+        let inside = newest_first.skip_while(|(b, _)| *b >= upto).take_while(|(b, _)| *b >= from);
+        inside.map(|(_, size)| u64::from(*size)).sum::<u64>().max(1)
+    }
+}

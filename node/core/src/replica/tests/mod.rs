@@ -1,0 +1,1 @@
+//! Tests of the replica: scripts, one rule each, and random inputs.
