@@ -1,0 +1,107 @@
+//! What can be done to running nodes: kill, stop, pause.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time;
+
+use super::{Cluster, ClusterError, NodeId, NodeState, PauseGuard};
+use crate::{
+    journal::Act,
+    process::{Exit, ExitWatch, ProcessId, Signal},
+};
+
+impl Cluster {
+    /// Kills a node with SIGKILL, also a paused one, and returns its wait status.
+    ///
+    /// # Errors
+    /// When it is down or the signal is refused.
+    pub async fn kill(&self, node: NodeId) -> Result<Exit, ClusterError> {
+        let mut exit = self.ask_to_end(node, Signal::KILL)?;
+        Ok(exit.wait().await)
+    }
+
+    /// Stops a node with SIGTERM, a controlled shutdown; `None` when it has not ended after
+    /// `patience` (it may still).
+    ///
+    /// # Errors
+    /// When it is down or the signal is refused.
+    pub async fn stop(
+        &self,
+        node: NodeId,
+        patience: Duration,
+    ) -> Result<Option<Exit>, ClusterError> {
+        let mut exit = self.ask_to_end(node, Signal::TERM)?;
+        Ok(time::timeout(patience, exit.wait()).await.ok())
+    }
+
+    /// Pauses a node with SIGSTOP until the guard is dropped.
+    ///
+    /// # Errors
+    /// When it is down or paused already, or the signal is refused.
+    pub async fn pause(self: &Arc<Self>, node: NodeId) -> Result<PauseGuard, ClusterError> {
+        if self.state(node) != NodeState::Running {
+            return Err(ClusterError::Down(node));
+        }
+        let process = self.process(node).ok_or(ClusterError::Down(node))?;
+        let act = self.journal.begin(Act::Pause { node, process })?;
+        let guard = PauseGuard::new(Arc::clone(self), node, process, act);
+        if let Some(slot) = self.lock().get_mut(&node) {
+            slot.paused = Some(act);
+        }
+        self.signal(node, process, Signal::STOP)?;
+        Ok(guard)
+    }
+
+    /// Ends every node: brokers are asked first and given `patience`, what is left is killed.
+    pub async fn end_all(&self, patience: Duration) {
+        let brokers: Vec<NodeId> = self.plan.brokers().map(|node| node.id).collect();
+        let mut asked = Vec::new();
+        for node in brokers {
+            asked.extend(self.ask_to_end(node, Signal::TERM));
+        }
+        let all = async {
+            for exit in &mut asked {
+                exit.wait().await;
+            }
+        };
+        // Whoever is late is killed below.
+        let _late = time::timeout(patience, all).await;
+        self.kill_all().await;
+    }
+
+    /// Kills every node that is up and waits for the ends.
+    pub async fn kill_all(&self) {
+        let nodes: Vec<NodeId> = self.plan.nodes.keys().copied().collect();
+        for node in nodes {
+            if let Ok(mut exit) = self.ask_to_end(node, Signal::KILL) {
+                exit.wait().await;
+            }
+        }
+    }
+
+    fn ask_to_end(&self, node: NodeId, signal: Signal) -> Result<ExitWatch, ClusterError> {
+        self.plan_of(node)?;
+        let (process, exit) = {
+            let mut slots = self.lock();
+            let up = slots.get_mut(&node).filter(|slot| slot.exit.now().is_none());
+            let slot = up.ok_or(ClusterError::Down(node))?;
+            slot.life.asked = true;
+            (slot.life.process, slot.exit.clone())
+        };
+        self.signal(node, process, signal)?;
+        Ok(exit)
+    }
+
+    pub(super) fn signal(
+        &self,
+        node: NodeId,
+        process: ProcessId,
+        signal: Signal,
+    ) -> Result<(), ClusterError> {
+        match process.signal_group(signal) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ClusterError::Down(node)),
+            Err(source) => Err(ClusterError::Signal { node, source }),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The cluster under test: its plan (who listens where) and its running processes.
+
+mod acts;
+mod error;
+mod life;
+mod node_id;
+mod pause;
+mod plan;
+mod properties;
+mod ready;
+mod running;
+
+pub use error::ClusterError;
+pub use life::{Life, NodeState};
+pub use node_id::NodeId;
+pub use pause::PauseGuard;
+pub use plan::{ClusterPlan, ControllerPlacement, Listener, NodePlan, Place, PlanError, Roles};
+pub use properties::server_properties;
+pub use running::Cluster;
+
+#[cfg(test)]
+mod tests;

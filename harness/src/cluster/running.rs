@@ -1,0 +1,206 @@
+//! The cluster's processes: who runs, which life it is, and what became of it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready};
+use crate::{
+    journal::{Act, ActId, Journal},
+    process::{ExitWatch, KnownPids, ProcessId, Spawn, Spawned, spawn},
+    target::{Command, Ready, Target},
+};
+
+/// The present life of a node.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) life: Life,
+    pub(super) exit: ExitWatch,
+    pub(super) paused: Option<ActId>,
+}
+
+/// The cluster's processes. Shared; every method may be called from any task of the runtime.
+#[derive(Debug)]
+pub struct Cluster {
+    pub(super) plan: Arc<ClusterPlan>,
+    pub(super) journal: Arc<Journal>,
+    target: Arc<dyn Target>,
+    pids: Arc<KnownPids>,
+    slots: Mutex<BTreeMap<NodeId, Slot>>,
+    ended: Mutex<Vec<Life>>,
+}
+
+impl Cluster {
+    /// A cluster of which nothing runs yet.
+    #[must_use]
+    pub fn new(
+        plan: Arc<ClusterPlan>,
+        target: Arc<dyn Target>,
+        journal: Arc<Journal>,
+    ) -> Arc<Self> {
+        let pids = Arc::new(KnownPids::default());
+        let (slots, ended) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { plan, journal, target, pids, slots, ended })
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<ClusterPlan> {
+        &self.plan
+    }
+
+    /// The kind of broker.
+    #[must_use]
+    pub fn target(&self) -> &Arc<dyn Target> {
+        &self.target
+    }
+
+    /// The heal journal.
+    #[must_use]
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
+    /// Which pids are nodes of this cluster.
+    #[must_use]
+    pub fn pids(&self) -> &Arc<KnownPids> {
+        &self.pids
+    }
+
+    /// What `node` is doing.
+    #[must_use]
+    pub fn state(&self, node: NodeId) -> NodeState {
+        match self.lock().get(&node) {
+            Some(slot) if slot.exit.now().is_some() => NodeState::Down,
+            Some(slot) if slot.paused.is_some() => NodeState::Paused,
+            Some(_) => NodeState::Running,
+            None => NodeState::Down,
+        }
+    }
+
+    /// What every node of the plan is doing.
+    #[must_use]
+    pub fn states(&self) -> BTreeMap<NodeId, NodeState> {
+        self.plan.nodes.keys().map(|node| (*node, self.state(*node))).collect()
+    }
+
+    /// The process of a node that is up; `None` when it is down.
+    #[must_use]
+    pub fn process(&self, node: NodeId) -> Option<ProcessId> {
+        let slots = self.lock();
+        let slot = slots.get(&node).filter(|slot| slot.exit.now().is_none())?;
+        Some(slot.life.process)
+    }
+
+    /// Lives that ended without being asked to, in the order of their ends: crashes of the target.
+    #[must_use]
+    pub fn crashes(&self) -> Vec<Life> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.iter().filter(|life| !life.asked).cloned().collect()
+    }
+
+    /// Writes every node's configuration and makes its directories.
+    ///
+    /// # Errors
+    /// When the target cannot prepare a node.
+    pub async fn prepare(&self) -> Result<(), ClusterError> {
+        for node in self.plan.nodes.values() {
+            self.target.prepare(&self.plan, node).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts `node` and waits until it serves.
+    ///
+    /// # Errors
+    /// When it is up already, cannot be started, or ends or hangs before it serves.
+    pub async fn start(self: &Arc<Self>, node: NodeId) -> Result<(), ClusterError> {
+        let spawned = self.launch(node)?;
+        ready::wait(self.plan_of(node)?, self.target.ready(), spawned).await
+    }
+
+    /// Starts every node that is down, controllers first, and waits until all serve.
+    ///
+    /// # Errors
+    /// As [`Cluster::start`].
+    pub async fn start_all(self: &Arc<Self>) -> Result<(), ClusterError> {
+        let controllers = self.plan.controllers().map(|node| node.id);
+        let brokers = self.plan.brokers().map(|node| node.id);
+        let mut waiting = Vec::new();
+        for node in controllers.chain(brokers) {
+            if self.state(node) == NodeState::Down {
+                waiting.push((node, self.launch(node)?));
+            }
+        }
+        for (node, spawned) in waiting {
+            ready::wait(self.plan_of(node)?, self.target.ready(), spawned).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts `node` without waiting for it.
+    ///
+    /// # Errors
+    /// When it is up already or cannot be started.
+    pub fn launch(self: &Arc<Self>, node: NodeId) -> Result<Spawned, ClusterError> {
+        let plan = self.plan_of(node)?;
+        let command = self.target.command(&self.plan, plan);
+        let mut slots = self.lock();
+        let last = slots.get(&node);
+        if last.is_some_and(|slot| slot.exit.now().is_none()) {
+            return Err(ClusterError::Up(node));
+        }
+        let incarnation = last.map_or(0, |slot| slot.life.incarnation + 1);
+        let act = self.journal.begin(Act::Start { node, command: words(&command) })?;
+        let spawned = spawn(&Spawn {
+            command: &command,
+            folder: &plan.folder,
+            incarnation,
+            run_folder: &self.plan.run_folder,
+            ready_line: match self.target.ready() {
+                Ready::Line(line) => Some(line),
+                Ready::Protocol => None,
+            },
+        })?;
+        self.pids.add(spawned.id.pid, node);
+        let life = Life { node, incarnation, process: spawned.id, exit: None, asked: false };
+        slots.insert(node, Slot { life, exit: spawned.exit.clone(), paused: None });
+        drop(slots);
+        self.journal.started(act, spawned.id)?;
+        tokio::spawn(Arc::clone(self).bury(node, act, spawned.exit.clone()));
+        Ok(spawned)
+    }
+
+    /// Waits for the end of a node's present life and records it.
+    async fn bury(self: Arc<Self>, node: NodeId, act: ActId, mut exit: ExitWatch) {
+        let exit = exit.wait().await;
+        let (mut life, paused) = {
+            let mut slots = self.lock();
+            let slot = slots.get_mut(&node).expect("a node that ended has a slot");
+            (slot.life.clone(), slot.paused.take())
+        };
+        life.exit = Some(exit);
+        self.pids.remove(life.process.pid);
+        let folder = self.plan_of(node).map(|plan| plan.folder.clone());
+        let recorded = folder.is_ok_and(|folder| life.record(&folder).is_ok());
+        let journalled = paused.into_iter().chain([act]).all(|act| self.journal.end(act).is_ok());
+        if !recorded || !journalled {
+            eprintln!("highwater: the end of node {node} ({exit}) could not be recorded");
+        }
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(life);
+    }
+
+    pub(super) fn plan_of(&self, node: NodeId) -> Result<&NodePlan, ClusterError> {
+        self.plan.nodes.get(&node).ok_or(ClusterError::NoSuchNode(node))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn words(command: &Command) -> String {
+    let program = command.program.display().to_string();
+    [program].into_iter().chain(command.arguments.iter().cloned()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,1 @@
+//! Start, kill, stop and pause on real processes.

@@ -1,0 +1,87 @@
+//! What can be done to a cluster: one file per fault, each with proof that it acted.
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::{
+    cluster::ClusterPlan,
+    nemesis::{Controls, Ending, NotInstalled, Rng},
+    target::{BoxFuture, Capabilities},
+};
+
+include!(concat!(env!("OUT_DIR"), "/fault_table.rs"));
+
+/// A plug-in: how a fault is made from a schedule's parameters.
+pub struct Entry {
+    /// Reads the parameters, an object; names the field that is wrong.
+    pub parse: fn(&Value) -> Result<Box<dyn Fault>, ParameterError>,
+}
+
+/// Why a schedule's step is no fault.
+#[derive(Debug, Error)]
+pub enum ParameterError {
+    /// No fault of that name.
+    #[error("unknown fault `{name}`; known: {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A parameter is missing, unknown or of the wrong kind.
+    #[error("fault `{fault}`: {problem}")]
+    Parameter {
+        /// The fault.
+        fault: &'static str,
+        /// What is wrong, with the field's name.
+        problem: String,
+    },
+}
+
+/// What is known of the cluster before the run.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// The cluster's plan.
+    pub plan: &'a ClusterPlan,
+    /// What its target can do.
+    pub capabilities: Capabilities,
+}
+
+/// A fault with its parameters.
+pub trait Fault: Send + Sync + std::fmt::Debug {
+    /// Whether it can act on this cluster at all; the reason when not.
+    ///
+    /// # Errors
+    /// One sentence that says why it will be skipped.
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
+
+    /// Brings it into force.
+    fn install<'a>(
+        &'a self,
+        controls: &'a Controls,
+        rng: Rng,
+    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>>;
+}
+
+/// A fault in force. Dropping it heals as well as a drop can: rules go and paused processes go on;
+/// a killed process is started again but not waited for.
+pub trait Active: Send {
+    /// Whom it hit and how, for the nemesis event.
+    fn describe(&self) -> Value;
+
+    /// Heals it, waits until the healed nodes serve, and says how the fault ended.
+    fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>>;
+}
+
+/// Makes the fault that a schedule names.
+///
+/// # Errors
+/// When there is none of that name or its parameters are wrong.
+pub fn parse(name: &str, parameters: &Value) -> Result<Box<dyn Fault>, ParameterError> {
+    let found = TABLE.iter().find(|(known, _, _)| *known == name);
+    let Some((_, _, entry)) = found else {
+        let known: Vec<&str> = TABLE.iter().map(|(known, _, _)| *known).collect();
+        return Err(ParameterError::Unknown { name: name.to_owned(), known: known.join(", ") });
+    };
+    (entry.parse)(parameters)
+}

@@ -1,0 +1,13 @@
+//! Starts real brokers, breaks them on purpose, and puts everything back.
+
+pub mod clock;
+pub mod cluster;
+pub mod doctor;
+pub mod fault;
+pub mod heal;
+pub mod journal;
+pub mod nemesis;
+pub mod ports;
+pub mod process;
+pub mod proxy;
+pub mod target;

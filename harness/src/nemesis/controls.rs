@@ -1,0 +1,74 @@
+//! The narrow set of controls that faults act through.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::ClusterView;
+use crate::{
+    cluster::{Cluster, ClusterError, NodeId},
+    proxy::ProxyNet,
+    target::BoxFuture,
+};
+
+/// The random numbers of one fault: a named sub-stream of the run's seed.
+pub type Rng = rand_chacha::ChaCha12Rng;
+
+/// What the run engine does around faults.
+pub trait Hooks: Send + Sync {
+    /// Records a nemesis event now: its name and value.
+    fn note(&self, f: &str, value: Value);
+
+    /// Runs before a node that was down is started again: its logs are dumped.
+    fn before_start<'a>(&'a self, node: NodeId) -> BoxFuture<'a, ()>;
+
+    /// Runs before a cut or pause around these nodes is healed: their logs are dumped.
+    fn before_heal<'a>(&'a self, nodes: &'a [NodeId]) -> BoxFuture<'a, ()>;
+}
+
+/// Hooks that do nothing: for tests and for faults by hand.
+#[derive(Debug, Clone, Copy)]
+pub struct NoHooks;
+
+impl Hooks for NoHooks {
+    fn note(&self, _f: &str, _value: Value) {}
+
+    fn before_start<'a>(&'a self, _node: NodeId) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn before_heal<'a>(&'a self, _nodes: &'a [NodeId]) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+}
+
+/// What faults act through. Cheap to clone.
+#[derive(Clone)]
+pub struct Controls {
+    /// The processes.
+    pub cluster: Arc<Cluster>,
+    /// The links.
+    pub net: Arc<ProxyNet>,
+    /// What was last observed; the engine keeps it fresh.
+    pub view: watch::Receiver<Arc<ClusterView>>,
+    /// What the engine does around faults.
+    pub hooks: Arc<dyn Hooks>,
+}
+
+impl Controls {
+    /// What was last observed.
+    #[must_use]
+    pub fn view(&self) -> Arc<ClusterView> {
+        Arc::clone(&self.view.borrow())
+    }
+
+    /// Starts a node that is down, after its logs were dumped.
+    ///
+    /// # Errors
+    /// As [`Cluster::start`].
+    pub async fn start(&self, node: NodeId) -> Result<(), ClusterError> {
+        self.hooks.before_start(node).await;
+        self.cluster.start(node).await
+    }
+}

@@ -1,0 +1,82 @@
+//! What was last observed of the cluster: leaders, epochs, replica sets, the active controller.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::NodeId;
+
+/// A topic's partition, written `TOPIC-INDEX`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Partition {
+    /// The topic's name.
+    pub topic: String,
+    /// The partition's index in the topic.
+    pub index: i32,
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.topic, self.index)
+    }
+}
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.rsplit_once('-').filter(|(topic, _)| !topic.is_empty());
+        let index = parts.and_then(|(_, index)| index.parse().ok()).filter(|index| *index >= 0);
+        match (parts, index) {
+            (Some((topic, _)), Some(index)) => Ok(Self { topic: topic.to_owned(), index }),
+            _ => Err(format!("`{text}` names no partition; write TOPIC-INDEX, such as t-0")),
+        }
+    }
+}
+
+impl TryFrom<String> for Partition {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Partition> for String {
+    fn from(partition: Partition) -> Self {
+        partition.to_string()
+    }
+}
+
+/// What was observed of one partition.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct PartitionView {
+    /// Its leader; `None` when it has none.
+    pub leader: Option<NodeId>,
+    /// The leader's epoch.
+    pub leader_epoch: i32,
+    /// Its replicas in assignment order.
+    pub replicas: Vec<NodeId>,
+    /// Its in-sync replicas.
+    pub isr: Vec<NodeId>,
+    /// Its eligible leader replicas.
+    pub elr: Vec<NodeId>,
+    /// The log end offset of each replica that answered.
+    pub leo: BTreeMap<NodeId, i64>,
+    /// The high watermark that its leader answered.
+    pub high_watermark: Option<i64>,
+}
+
+/// What was observed of the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ClusterView {
+    /// When the newest answer in it was received, nanoseconds since the run's start.
+    pub time_ns: u64,
+    /// Brokers that the controller holds for alive (not fenced).
+    pub live_brokers: Vec<NodeId>,
+    /// The active controller, where it was found.
+    pub controller: Option<NodeId>,
+    /// The partitions of the run's topics.
+    pub partitions: BTreeMap<Partition, PartitionView>,
+}

@@ -1,0 +1,1 @@
+//! Real processes: found, marked, signalled, waited for.

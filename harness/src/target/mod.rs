@@ -1,0 +1,135 @@
+//! What a cluster is made of: one file per kind of broker that the harness can start.
+
+use std::{future::Future, path::PathBuf, pin::Pin};
+
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::cluster::{ClusterPlan, NodePlan};
+
+include!(concat!(env!("OUT_DIR"), "/target_table.rs"));
+
+/// A future that a trait object returns.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A plug-in: how one kind of target is opened.
+pub struct Entry {
+    /// Makes the target, or says in one sentence why this machine cannot run it.
+    pub open: fn(&TargetOptions) -> Result<Box<dyn Target>, TargetError>,
+}
+
+/// What a run says of its target.
+#[derive(Debug, Clone, Default)]
+pub struct TargetOptions {
+    /// What stands behind the colon of `--target NAME:REST`.
+    pub rest: Option<String>,
+    /// Mutants to switch on (our node only).
+    pub mutants: Vec<String>,
+}
+
+/// What a target can do; faults and schedules ask before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Its processes are ours: they can be killed, stopped, paused and started.
+    pub processes: bool,
+    /// Its links go through proxies.
+    pub proxies: bool,
+    /// It knows mutants.
+    pub mutants: bool,
+    /// Its log directories can be read.
+    pub files: bool,
+}
+
+/// A program to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables added to the harness's own environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// How the harness learns that a started process serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ready {
+    /// It prints a line with this beginning on standard output.
+    Line(&'static str),
+    /// Its listeners answer ApiVersions.
+    Protocol,
+}
+
+/// Why a target cannot be used.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    /// No target of that name.
+    #[error("unknown target `{name}`; known: {known}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A program that the target needs is not there; `advice` says what to do.
+    #[error("{what} not found: {advice}")]
+    Missing {
+        /// What is missing.
+        what: String,
+        /// How to get it.
+        advice: String,
+    },
+    /// A file could not be written or read.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The target's own preparation failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// One kind of broker that the harness can start, break and read.
+pub trait Target: Send + Sync + std::fmt::Debug {
+    /// What the manifest says of it: name, version, binary.
+    fn describe(&self) -> Value;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Writes a node's configuration and makes its log directory; called once per node, before the
+    /// first start.
+    fn prepare<'a>(
+        &'a self,
+        plan: &'a ClusterPlan,
+        node: &'a NodePlan,
+    ) -> BoxFuture<'a, Result<(), TargetError>>;
+
+    /// The program that is the node.
+    fn command(&self, plan: &ClusterPlan, node: &NodePlan) -> Command;
+
+    /// How a started node is known to serve.
+    fn ready(&self) -> Ready;
+
+    /// Folders that hold a node's partitions.
+    fn log_dirs(&self, node: &NodePlan) -> Vec<PathBuf> {
+        vec![node.log_dir.clone()]
+    }
+}
+
+/// Opens the target that `--target` names.
+///
+/// # Errors
+/// When there is none of that name, or it cannot run here.
+pub fn open(name: &str, options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
+    let found = TABLE.iter().find(|(known, _, _)| *known == name);
+    let Some((_, _, entry)) = found else {
+        let known: Vec<&str> = TABLE.iter().map(|(known, _, _)| *known).collect();
+        return Err(TargetError::Unknown { name: name.to_owned(), known: known.join(", ") });
+    };
+    (entry.open)(options)
+}

@@ -1,0 +1,99 @@
+//! Highwater's own broker, `highwater-node`, one process per node.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::{BoxFuture, Capabilities, Command, Entry, Ready, Target, TargetError, TargetOptions};
+use crate::cluster::{ClusterPlan, NodePlan, server_properties};
+
+/// The plug-in.
+pub const ENTRY: Entry = Entry { open };
+
+/// Names the binary when it does not lie beside the harness.
+pub const BINARY_VARIABLE: &str = "HIGHWATER_NODE_BIN";
+
+const BINARY: &str = "highwater-node";
+const CONFIGURATION: &str = "server.properties";
+
+fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
+    let binary = find_binary()?;
+    Ok(Box::new(NodeTarget { binary, mutants: options.mutants.clone() }))
+}
+
+/// Finds `highwater-node`: the variable, else beside the running executable.
+///
+/// # Errors
+/// One sentence that says where it was looked for.
+pub fn find_binary() -> Result<PathBuf, TargetError> {
+    if let Some(named) = env::var_os(BINARY_VARIABLE) {
+        let path = PathBuf::from(named);
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(missing(&format!("{BINARY_VARIABLE} names {}, no such file", path.display())))
+        };
+    }
+    let own = env::current_exe().map_err(|error| missing(&error.to_string()))?;
+    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join(BINARY));
+    beside.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        let folder = own.parent().unwrap_or(Path::new("."));
+        missing(&format!("build it (`cargo build -p {BINARY}`) into {}", folder.display()))
+    })
+}
+
+fn missing(advice: &str) -> TargetError {
+    TargetError::Missing {
+        what: format!("node binary `{BINARY}`"),
+        advice: format!("{advice}, or set {BINARY_VARIABLE}"),
+    }
+}
+
+#[derive(Debug)]
+struct NodeTarget {
+    binary: PathBuf,
+    mutants: Vec<String>,
+}
+
+impl NodeTarget {
+    fn write_configuration(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<(), TargetError> {
+        let text = server_properties(plan, node);
+        let path = node.folder.join(CONFIGURATION);
+        fs::create_dir_all(&node.log_dir)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|source| TargetError::File { path, source })
+    }
+}
+
+impl Target for NodeTarget {
+    fn describe(&self) -> Value {
+        json!({"name": "node", "binary": self.binary, "mutants": self.mutants})
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { processes: true, proxies: true, mutants: true, files: true }
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        plan: &'a ClusterPlan,
+        node: &'a NodePlan,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(async move { self.write_configuration(plan, node) })
+    }
+
+    fn command(&self, _plan: &ClusterPlan, node: &NodePlan) -> Command {
+        let mut arguments = vec![node.folder.join(CONFIGURATION).display().to_string()];
+        for mutant in &self.mutants {
+            arguments.extend(["--mutant".to_owned(), mutant.clone()]);
+        }
+        Command { program: self.binary.clone(), arguments, environment: Vec::new() }
+    }
+
+    fn ready(&self) -> Ready {
+        Ready::Line("ready ")
+    }
+}
