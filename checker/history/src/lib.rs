@@ -1,1 +1,30 @@
 //! The formats of a run folder, their readers and the recorder.
+//!
+//! Everything that programs of this project tell each other about a run goes through these types.
+//! Every format is versioned, and an unknown version is refused by name. `docs/formats.md` shows
+//! each of them with examples that a test reads.
+
+pub mod dumps;
+pub mod event;
+pub mod format;
+pub mod journal;
+pub mod lines;
+pub mod manifest;
+pub mod metadata;
+pub mod outcome;
+pub mod promise;
+pub mod reader;
+pub mod recorder;
+pub mod run_folder;
+pub mod samples;
+pub mod types;
+pub mod verdict;
+
+pub use event::{Event, EventValue};
+pub use format::FormatError;
+pub use manifest::Manifest;
+pub use outcome::Outcome;
+pub use promise::Promise;
+pub use run_folder::RunFolder;
+pub use types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value};
+pub use verdict::Verdict;

@@ -1,0 +1,167 @@
+//! `dumps/`: replicas' logs, one line a batch, values as ranges.
+//!
+//! A dump's header says which replica and when; `same_as` saves writing again what another dump
+//! already holds below an offset.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    lines::Line,
+    types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value},
+};
+
+/// When a dump was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// Before a node was started again: what the start may truncate.
+    BeforeRestart,
+    /// Before a cut or pause was healed.
+    BeforeHeal,
+    /// At the end, after recovery: the whole log.
+    Final,
+}
+
+/// The first line of a dump.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DumpHeader {
+    /// When in the life of the replica.
+    pub moment: Moment,
+    /// When the file was read, nanoseconds of the run.
+    pub at: TimeNs,
+    /// The replica's node.
+    pub node: NodeId,
+    /// The key.
+    pub key: Key,
+    /// Topic name.
+    pub topic: String,
+    /// Partition number.
+    pub partition: i32,
+    /// First offset that the dump speaks of; below it the dump says nothing.
+    pub from: Offset,
+    /// Log start offset, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_start: Option<Offset>,
+    /// High watermark that the replica had, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hw: Option<Offset>,
+    /// The leader epoch checkpoint: pairs of epoch and its first offset.
+    #[serde(default)]
+    pub epochs: Vec<(LeaderEpoch, Offset)>,
+    /// Batches from `from` up to an offset are those of another dump.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<SameAs>,
+}
+
+/// Batches that stand in another dump.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SameAs {
+    /// The other dump, relative to the `dumps` folder; it has no `same_as` itself.
+    pub file: PathBuf,
+    /// Every batch that begins below this offset.
+    pub to: Offset,
+}
+
+/// One batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DumpBatch {
+    /// Offset of its first record.
+    pub base_offset: Offset,
+    /// Offset of its last record.
+    pub last_offset: Offset,
+    /// Leader epoch that it was appended under.
+    pub epoch: LeaderEpoch,
+    /// Producer id, -1 for none.
+    pub producer_id: i64,
+    /// Producer epoch, -1 for none.
+    pub producer_epoch: i16,
+    /// Sequence of its first record, -1 for none.
+    pub sequence: i32,
+    /// Whether it holds control records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
+    /// CRC as stored.
+    pub crc: u32,
+    /// What is wrong with its bytes: CRC mismatch, unreadable records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
+    /// Its values in offset order.
+    #[serde(default)]
+    pub values: Vec<ValueRun>,
+    /// Offsets of its records relative to the base, when they are not 0, 1, 2, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_deltas: Option<Vec<i32>>,
+}
+
+impl Line for DumpBatch {
+    const KIND: &'static str = "dump";
+    const FORMAT: u64 = 1;
+    type Header = DumpHeader;
+}
+
+/// Values of neighbouring records: one value, `[first, count, step]`, or null for a record whose
+/// payload is not one of the run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ValueRun {
+    /// One value.
+    One(Value),
+    /// `first`, `first + step`, ... `count` values in all.
+    Run(Value, u32, Value),
+    /// A payload that is not one of the run's.
+    Unreadable(()),
+}
+
+impl DumpBatch {
+    /// Every record: offset and value, `None` where the payload is not one of the run's.
+    pub fn records(&self) -> impl Iterator<Item = (Offset, Option<Value>)> + '_ {
+        let values = self.values.iter().flat_map(|run| {
+            let (first, count, step) = match *run {
+                ValueRun::One(value) => (Some(value), 1, 0),
+                ValueRun::Run(first, count, step) => (Some(first), count, step),
+                ValueRun::Unreadable(()) => (None, 1, 0),
+            };
+            (0..i64::from(count)).map(move |n| first.map(|first| first + n * step))
+        });
+        values.enumerate().map(|(n, value)| (self.offset_of(n), value))
+    }
+
+    fn offset_of(&self, n: usize) -> Offset {
+        let delta = match &self.offset_deltas {
+            Some(deltas) => deltas.get(n).copied().map_or(n as i64, i64::from),
+            None => n as i64,
+        };
+        self.base_offset + delta
+    }
+}
+
+/// Packs values into runs.
+pub fn pack_values(values: impl IntoIterator<Item = Option<Value>>) -> Vec<ValueRun> {
+    let mut runs: Vec<ValueRun> = Vec::new();
+    for value in values {
+        let Some(value) = value else {
+            runs.push(ValueRun::Unreadable(()));
+            continue;
+        };
+        if !runs.last_mut().is_some_and(|run| extend(run, value)) {
+            runs.push(ValueRun::One(value));
+        }
+    }
+    runs
+}
+
+fn extend(run: &mut ValueRun, value: Value) -> bool {
+    match *run {
+        ValueRun::One(first) => {
+            *run = ValueRun::Run(first, 2, value - first);
+            true
+        }
+        ValueRun::Run(first, count, step) if value == first + i64::from(count) * step => {
+            *run = ValueRun::Run(first, count + 1, step);
+            true
+        }
+        ValueRun::Run(..) | ValueRun::Unreadable(()) => false,
+    }
+}

@@ -1,0 +1,193 @@
+//! Reads an event from one JSON object; an error names the field.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{
+    Attempt, Attempts, EpochRun, Event, EventKind, EventValue, Function, Process, micro_op::PairsIn,
+};
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EventVisitor)
+    }
+}
+
+struct EventVisitor;
+
+/// The fields that every event must have, as far as they have been read.
+#[derive(Default)]
+struct Head<'de> {
+    index: Option<u64>,
+    time: Option<u64>,
+    process: Option<Process>,
+    kind: Option<EventKind>,
+    f: Option<Function>,
+    value: Option<&'de RawValue>,
+}
+
+impl<'de> Visitor<'de> for EventVisitor {
+    type Value = Event;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a history event, one JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Event, A::Error> {
+        let mut head = Head::default();
+        let mut event = Event::new(0, Process::Harness, EventKind::Info, Function::Open);
+        while let Some(Text(name)) = map.next_key()? {
+            read_field(&mut map, &name, &mut head, &mut event)
+                .map_err(|error| A::Error::custom(format_args!("field `{name}`: {error}")))?;
+        }
+        finish(head, event)
+    }
+}
+
+fn read_field<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    name: &str,
+    head: &mut Head<'de>,
+    event: &mut Event,
+) -> Result<(), A::Error> {
+    match name {
+        "index" => head.index = Some(map.next_value()?),
+        "time" => head.time = Some(map.next_value()?),
+        "process" => head.process = Some(map.next_value()?),
+        "type" => head.kind = Some(map.next_value()?),
+        "f" => head.f = Some(Function::from(&*map.next_value::<Text<'de>>()?.0)),
+        "value" => head.value = Some(map.next_value()?),
+        "node" => event.node = map.next_value()?,
+        "error" => event.error = map.next_value()?,
+        "errors" => event.errors = map.next_value()?,
+        "attempts" => event.attempts = map.next_value()?,
+        "id" => event.id = map.next_value()?,
+        "leader_epochs" => {
+            let runs: Option<PairsIn<Vec<EpochRun>>> = map.next_value()?;
+            event.leader_epochs = runs.map(|PairsIn(pairs)| pairs);
+        }
+        "payload_errors" => event.payload_errors = map.next_value()?,
+        "rebalance-log" => event.rebalance_log = map.next_value()?,
+        "seek-to-beginning?" => {
+            event.seek_to_beginning = map.next_value::<Option<bool>>()?.unwrap_or(false);
+        }
+        "intended" => event.intended = map.next_value()?,
+        _ => {
+            event.extra.insert(name.to_owned(), map.next_value()?);
+        }
+    }
+    Ok(())
+}
+
+fn finish<E: Error>(head: Head<'_>, mut event: Event) -> Result<Event, E> {
+    let missing = |name| E::custom(format_args!("field `{name}`: missing"));
+    event.index = head.index.ok_or_else(|| missing("index"))?;
+    event.time = head.time.ok_or_else(|| missing("time"))?;
+    event.process = head.process.ok_or_else(|| missing("process"))?;
+    event.kind = head.kind.ok_or_else(|| missing("type"))?;
+    event.f = head.f.ok_or_else(|| missing("f"))?;
+    if let Some(raw) = head.value {
+        event.value = EventValue::parse(raw, &event.process, &event.f)
+            .map_err(|error| E::custom(format_args!("field `value`: {error}")))?;
+    }
+    Ok(event)
+}
+
+/// A string, borrowed from the line where JSON allows it.
+struct Text<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Process {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ProcessVisitor;
+        impl Visitor<'_> for ProcessVisitor {
+            type Value = Process;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a client's number or a name such as \"nemesis\"")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Process, E> {
+                Ok(Process::Client(number))
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Process, E> {
+                Ok(match name {
+                    "nemesis" => Process::Nemesis,
+                    "harness" => Process::Harness,
+                    other => Process::Other(other.into()),
+                })
+            }
+        }
+        deserializer.deserialize_any(ProcessVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(name) = Text::deserialize(deserializer)?;
+        Ok(match &*name {
+            "invoke" => Self::Invoke,
+            "ok" => Self::Ok,
+            "fail" => Self::Fail,
+            "info" => Self::Info,
+            other => {
+                return Err(D::Error::custom(format_args!(
+                    "unknown type {other:?}, expected invoke, ok, fail or info"
+                )));
+            }
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Attempts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AttemptsVisitor;
+        impl<'de> Visitor<'de> for AttemptsVisitor {
+            type Value = Attempts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of attempts or \"hidden\"")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Attempts, E> {
+                match text {
+                    "hidden" => Ok(Attempts::Hidden),
+                    other => Err(E::invalid_value(serde::de::Unexpected::Str(other), &self)),
+                }
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Attempts, A::Error> {
+                let list = serde::de::value::SeqAccessDeserializer::new(seq);
+                Vec::<Attempt>::deserialize(list).map(Attempts::List)
+            }
+        }
+        deserializer.deserialize_any(AttemptsVisitor)
+    }
+}

@@ -1,0 +1,136 @@
+//! Reading and writing versioned JSON documents, and the errors of all formats.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Why a file of a run folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line that is not the last is not what it should be.
+    #[error("{}: line {line}: {why}", file.display())]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong, the field named.
+        why: String,
+    },
+    /// A document is not what it should be.
+    #[error("{}: {why}", file.display())]
+    Document {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, the field named.
+        why: String,
+    },
+    /// The file was written in a format version that this program does not know.
+    #[error(
+        "{}: {what} format {found} is unknown, this program reads format {known}; \
+         use the release that wrote it",
+        file.display()
+    )]
+    Version {
+        /// The file.
+        file: PathBuf,
+        /// Which format: manifest, history, samples, ...
+        what: &'static str,
+        /// The version in the file.
+        found: u64,
+        /// The version that this program reads.
+        known: u64,
+    },
+}
+
+impl FormatError {
+    /// An I/O error at a file.
+    pub fn io(file: &Path, source: io::Error) -> Self {
+        Self::Io { file: file.to_owned(), source }
+    }
+
+    /// A document or file as a whole is wrong.
+    pub fn document(file: &Path, why: impl Into<String>) -> Self {
+        Self::Document { file: file.to_owned(), why: why.into() }
+    }
+}
+
+/// A JSON document of the run folder: one object with a `format` version.
+pub trait Document: Serialize + DeserializeOwned {
+    /// What the document is called in messages.
+    const WHAT: &'static str;
+    /// The version that this program reads and writes.
+    const FORMAT: u64;
+
+    /// Reads and checks the version before anything else.
+    fn read(file: &Path) -> Result<Self, FormatError> {
+        let text = fs::read_to_string(file).map_err(|source| FormatError::io(file, source))?;
+        let version: Version = parse(&text).map_err(|why| FormatError::document(file, why))?;
+        check_version(file, Self::WHAT, version.format, Self::FORMAT)?;
+        parse(&text).map_err(|why| FormatError::document(file, why))
+    }
+
+    /// Writes the document and syncs it; an existing file is replaced as a whole.
+    fn write(&self, file: &Path) -> Result<(), FormatError> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| FormatError::document(file, error.to_string()))?;
+        text.push(b'\n');
+        write_synced(file, &text).map_err(|source| FormatError::io(file, source))
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: u64,
+}
+
+/// Refuses a version that is not the known one, by name.
+pub(crate) fn check_version(
+    file: &Path,
+    what: &'static str,
+    found: u64,
+    known: u64,
+) -> Result<(), FormatError> {
+    if found == known {
+        return Ok(());
+    }
+    Err(FormatError::Version { file: file.to_owned(), what, found, known })
+}
+
+/// Parses JSON; the error names the path to the field.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        match path.as_str() {
+            "." => error.inner().to_string(),
+            _ => format!("field `{path}`: {}", error.inner()),
+        }
+    })?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {
+    let beside = file.with_extension("tmp");
+    let mut out = File::create(&beside)?;
+    out.write_all(text)?;
+    out.sync_all()?;
+    fs::rename(&beside, file)?;
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}

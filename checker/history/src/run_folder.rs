@@ -1,0 +1,143 @@
+//! A run folder: where its files are, and reading those that are there.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    dumps::DumpBatch,
+    format::{Document, FormatError},
+    journal::JournalEntry,
+    lines::Lines,
+    manifest::Manifest,
+    metadata::MetadataRecord,
+    outcome::Outcome,
+    reader::HistoryReader,
+    samples::Sample,
+    verdict::Verdict,
+};
+
+/// The folder of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// A dump and where it stands.
+pub type DumpFile = (PathBuf, Lines<DumpBatch>);
+
+impl RunFolder {
+    /// The folder at `path`, whether or not it is there yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `manifest.json`.
+    pub fn manifest_path(&self) -> PathBuf {
+        self.path.join("manifest.json")
+    }
+
+    /// The history: `history.jsonl`, or that name with `.zst` or `.gz` if only that is there.
+    pub fn history_path(&self) -> PathBuf {
+        let plain = self.path.join("history.jsonl");
+        let packed = ["history.jsonl.zst", "history.jsonl.gz"].map(|name| self.path.join(name));
+        match packed.into_iter().find(|path| path.exists()) {
+            Some(path) if !plain.exists() => path,
+            _ => plain,
+        }
+    }
+
+    /// `samples.jsonl`.
+    pub fn samples_path(&self) -> PathBuf {
+        self.path.join("samples.jsonl")
+    }
+
+    /// `dumps/`.
+    pub fn dumps_path(&self) -> PathBuf {
+        self.path.join("dumps")
+    }
+
+    /// `metadata.jsonl`.
+    pub fn metadata_path(&self) -> PathBuf {
+        self.path.join("metadata.jsonl")
+    }
+
+    /// `journal.jsonl`.
+    pub fn journal_path(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    /// `nodes/ID/`.
+    pub fn node_path(&self, node: crate::types::NodeId) -> PathBuf {
+        self.path.join("nodes").join(node.to_string())
+    }
+
+    /// `outcome.json`.
+    pub fn outcome_path(&self) -> PathBuf {
+        self.path.join("outcome.json")
+    }
+
+    /// `verdict.json`.
+    pub fn verdict_path(&self) -> PathBuf {
+        self.path.join("verdict.json")
+    }
+
+    /// `report.html`.
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// `junit.xml`.
+    pub fn junit_path(&self) -> PathBuf {
+        self.path.join("junit.xml")
+    }
+
+    /// The manifest, which every run folder has.
+    pub fn manifest(&self) -> Result<Manifest, FormatError> {
+        Manifest::read(&self.manifest_path())
+    }
+
+    /// The outcome; none when the run was cut short.
+    pub fn outcome(&self) -> Result<Option<Outcome>, FormatError> {
+        if_there(&self.outcome_path(), Outcome::read)
+    }
+
+    /// The verdict; none before it was judged.
+    pub fn verdict(&self) -> Result<Option<Verdict>, FormatError> {
+        if_there(&self.verdict_path(), Verdict::read)
+    }
+
+    /// The history, read event by event.
+    pub fn history(&self) -> Result<HistoryReader, FormatError> {
+        HistoryReader::open(&self.history_path())
+    }
+
+    /// The samples; none when nobody took any.
+    pub fn samples(&self) -> Result<Option<Lines<Sample>>, FormatError> {
+        if_there(&self.samples_path(), Lines::read)
+    }
+
+    /// The committed metadata log; none when it was not kept.
+    pub fn metadata(&self) -> Result<Option<Lines<MetadataRecord>>, FormatError> {
+        if_there(&self.metadata_path(), Lines::read)
+    }
+
+    /// The heal journal; none when nothing had to be healed.
+    pub fn journal(&self) -> Result<Option<Lines<JournalEntry>>, FormatError> {
+        if_there(&self.journal_path(), Lines::read)
+    }
+}
+
+fn if_there<T>(
+    path: &Path,
+    read: impl FnOnce(&Path) -> Result<T, FormatError>,
+) -> Result<Option<T>, FormatError> {
+    match path.try_exists() {
+        Ok(true) => read(path).map(Some),
+        Ok(false) => Ok(None),
+        Err(source) => Err(FormatError::io(path, source)),
+    }
+}

@@ -1,0 +1,181 @@
+//! `verdict.json`: what was judged, claim by claim.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    format::Document,
+    outcome::FaultOutcome,
+    types::{Key, Offset, Value},
+};
+
+/// Counts by anomaly name.
+pub type AnomalyCounts = BTreeMap<String, u64>;
+
+/// The judgement of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Format version, 1.
+    pub format: u64,
+    /// The judgement.
+    pub verdict: Validity,
+    /// Exit status of a program that ends with this verdict.
+    pub exit: u8,
+    /// Why, one sentence.
+    pub reason: String,
+    /// Violations by name over all claims; exact.
+    pub anomalies: AnomalyCounts,
+    /// The same shapes where a clause allows them, and kinds that never invalidate; exact.
+    pub permitted: AnomalyCounts,
+    /// Measurements: amounts of loss and the like, by name.
+    pub metrics: BTreeMap<String, serde_json::Value>,
+    /// What the history holds.
+    pub counts: Counts,
+    /// Every claim.
+    pub claims: Vec<ClaimVerdict>,
+    /// Every fault.
+    pub faults: Vec<FaultOutcome>,
+    /// Every floor.
+    pub coverage: Vec<Coverage>,
+    /// What was assumed, dropped or could not be had.
+    pub notes: Vec<String>,
+    /// The one command that repeats the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
+}
+
+impl Document for Verdict {
+    const WHAT: &'static str = "verdict";
+    const FORMAT: u64 = 1;
+}
+
+/// A judgement; the order is that of [`Validity::merge`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Validity {
+    /// Every promise was kept, and enough happened to say so.
+    Valid,
+    /// Too little happened.
+    Vacuous,
+    /// Not decidable.
+    Unknown,
+    /// A promise was broken.
+    Invalid,
+}
+
+impl Validity {
+    /// The judgement of two parts together: the worse one.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    /// Exit status of a program.
+    pub fn exit(self) -> u8 {
+        match self {
+            Self::Valid => 0,
+            Self::Invalid => 1,
+            Self::Unknown => 2,
+            Self::Vacuous => 3,
+        }
+    }
+
+    /// The word in `verdict.json`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Invalid => "invalid",
+            Self::Unknown => "unknown",
+            Self::Vacuous => "vacuous",
+        }
+    }
+}
+
+/// What the history holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Client operations.
+    pub ops: u64,
+    /// Operations that ended ok.
+    pub ok: u64,
+    /// Operations that ended fail.
+    pub fail: u64,
+    /// Operations that ended info, or not at all.
+    pub info: u64,
+    /// Records that were asked to be sent.
+    pub sent: u64,
+    /// Records that were acknowledged.
+    pub acknowledged: u64,
+    /// Records that a poll returned.
+    pub read: u64,
+}
+
+/// One claim's part of the judgement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimVerdict {
+    /// The claim's name.
+    pub claim: String,
+    /// What it claims, one sentence.
+    pub title: String,
+    /// The contract rules that it watches.
+    pub rules: Vec<u16>,
+    /// Its judgement.
+    pub verdict: Validity,
+    /// Why it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Violations by name; exact.
+    pub anomalies: AnomalyCounts,
+    /// Permitted ones by name; exact.
+    pub permitted: AnomalyCounts,
+    /// Permitted ones by the clause that permits them; exact.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clauses: AnomalyCounts,
+    /// Some of them in detail, violations first.
+    pub findings: Vec<Finding>,
+    /// How many findings are not listed.
+    #[serde(default)]
+    pub findings_left_out: u64,
+}
+
+/// One anomaly in detail.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The anomaly's name.
+    pub anomaly: String,
+    /// The key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Key>,
+    /// The value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// Where it is, or was said to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Offset>,
+    /// The contract rule that the evidence breaks.
+    pub rule: u16,
+    /// The kind of evidence, `D1` to `D19`.
+    pub evidence: String,
+    /// Indexes of the history events that show it.
+    pub events: Vec<u64>,
+    /// What happened, one sentence.
+    pub why: String,
+    /// The clause of contract part c that permits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<String>,
+    /// What fulfils the clause: an election, a leadership change, the user's word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fulfilled_by: Option<String>,
+}
+
+/// A floor and what was got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// What is counted.
+    pub floor: String,
+    /// At least so many were wanted.
+    pub wanted: u64,
+    /// So many happened.
+    pub got: u64,
+}
