@@ -1,6 +1,6 @@
 //! What the controller is told once: its settings, and which configurations are legal.
 
-use crate::metadata::record::{FeatureRange, Resource};
+use crate::metadata::record::{FeatureLevelRecord, Resource};
 
 /// The controller's own settings; Kafka's names in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Settings {
     pub auto_rebalance: bool,
     /// How often that is looked at [`leader.imbalance.check.interval.seconds`], in milliseconds.
     pub rebalance_interval_ms: u64,
-    /// The features and levels that this process can work at.
-    pub features: Vec<FeatureRange>,
+    /// The feature levels of a new cluster; `metadata.version` is among them.
+    pub initial_features: Vec<FeatureLevelRecord>,
 }
 
 /// How a configuration's value may be changed.

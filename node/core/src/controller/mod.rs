@@ -5,12 +5,29 @@
 //! reply was decided on, are committed (rule 74). A controller that loses the leadership is dropped
 //! whole, and with it everything uncommitted.
 
+mod alter_configs;
+mod assignment;
+mod bootstrap;
+mod broker;
+mod change;
 pub mod config;
-pub mod machine;
+mod election;
+mod isr;
+mod machine;
+mod producer_ids;
+mod reassign;
 pub mod reply;
 pub mod request;
+mod sessions;
+mod topic;
+mod topic_name;
+mod waiting;
 
 pub use config::{ConfigKind, ConfigRules, Settings};
 pub use machine::{Controller, Input, Output, Token};
 pub use reply::Reply;
 pub use request::Request;
+pub use topic_name::check_topic_name;
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use super::record::{
 use crate::types::{BrokerEpoch, BrokerId, Offset, PartitionId, TopicId};
 
 /// One topic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topic {
     /// Its name.
     pub name: String,

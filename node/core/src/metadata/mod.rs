@@ -5,6 +5,7 @@ pub mod image;
 pub mod partition;
 pub mod record;
 pub mod replay;
+mod validate;
 
 pub use delta::Delta;
 pub use image::{Broker, Image, Topic};
