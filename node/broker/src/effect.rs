@@ -67,7 +67,18 @@ pub enum Effect {
         /// The frame's bytes in pieces, so that record bytes are not copied.
         parts: Vec<Bytes>,
     },
-    /// Close after what was sent is out.
+    /// Read no further frames from this connection until [`Effect::Resume`]; those that are under way
+    /// may still come. A shell that cannot pause may go on: memory is then bounded by its own limit.
+    Pause {
+        /// Which one.
+        conn: ConnId,
+    },
+    /// Read on after [`Effect::Pause`].
+    Resume {
+        /// Which one.
+        conn: ConnId,
+    },
+    /// Close after what was sent is out. No [`Input::Closed`] need follow.
     Close {
         /// Which one.
         conn: ConnId,
@@ -99,4 +110,3 @@ pub enum Effect {
 
 /// The effects of one step, in order.
 pub type Effects = Vec<Effect>;
-

@@ -11,4 +11,23 @@ pub enum Event {
         /// What, where, what to do.
         text: String,
     },
+    /// A request could not be read or is not served here; its connection was closed.
+    RequestRefused {
+        /// Who sent it.
+        peer: String,
+        /// What was wrong with it.
+        why: String,
+    },
+    /// The controller took this broker in (rule 32).
+    Registered {
+        /// The epoch of this incarnation.
+        broker_epoch: i64,
+    },
+    /// The controller did not take this broker in; it is asked again.
+    RegistrationRefused {
+        /// Its error, or why none came.
+        why: String,
+    },
+    /// The controller lets this broker lead and follow.
+    Unfenced,
 }

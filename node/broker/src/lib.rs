@@ -1,4 +1,27 @@
-//! A whole broker or controller without I/O.
+//! A whole broker or controller without I/O: inputs in, effects out.
+//!
+//! [`Node::step`] is all that a shell calls. Inside, `kernel` owns time, effects, timers, disk
+//! commands, connections and channels; `api` has one file for each Kafka API; `broker` and
+//! `controller` are the two roles.
 
+pub mod api;
+pub mod broker;
+pub mod channel;
+pub mod config;
+pub mod connection;
+pub mod controller;
 pub mod effect;
 pub mod event;
+pub mod features;
+mod forward;
+pub mod kernel;
+pub mod node;
+pub mod reply;
+pub mod startup;
+pub mod timers;
+
+pub use effect::{ConnId, Effect, Effects, Input, OpId};
+pub use event::Event;
+pub use kernel::Kernel;
+pub use node::Node;
+pub use reply::ReplyToken;

@@ -1,10 +1,11 @@
 //! Whole messages: frames to requests and responses, and back.
 
 use bytes::{Bytes, BytesMut};
+use kafka_protocol::protocol::Decodable;
 use thiserror::Error;
 
 use crate::header::{self, RequestHeader};
-use crate::messages::{ApiKey, RequestKind, ResponseKind};
+use crate::messages::{ApiKey, RequestKind, RequestMessage, ResponseKind};
 use crate::versions;
 
 /// A request with its header.
@@ -107,6 +108,18 @@ pub fn decode_response(
     let body = ResponseKind::decode(api, &mut frame, version)
         .map_err(|why| malformed(api, version, &why))?;
     Ok(Response { correlation_id, body })
+}
+
+/// Reads a whole response frame to a request of type `R`; gives the correlation id beside it.
+pub fn decode_answer<R: RequestMessage>(
+    version: i16,
+    mut frame: Bytes,
+) -> Result<(i32, R::Response), DecodeError> {
+    let api = ApiKey::try_from(R::KEY).expect("a request type has the key of an API");
+    let correlation_id = header::decode_response_header(api, version, &mut frame)?;
+    let body = R::Response::decode(&mut frame, version)
+        .map_err(|why| malformed(api, version, &why))?;
+    Ok((correlation_id, body))
 }
 
 /// Writes a response frame, without its length prefix, in pieces to be sent in order.

@@ -1,0 +1,58 @@
+//! The broker's part of a node: its metadata, its life cycle, its replicas.
+
+pub mod lifecycle;
+
+use highwater_node_core::metadata::{Image, Replay};
+use highwater_node_core::types::BrokerId;
+
+use crate::config::NodeConfig;
+use crate::kernel::Kernel;
+use crate::node::Node;
+use crate::startup::Startup;
+use lifecycle::Lifecycle;
+
+/// What a node holds as a broker.
+#[derive(Debug)]
+pub struct BrokerRole {
+    /// The committed metadata, as far as it was fetched.
+    pub replay: Replay,
+    /// The active controller, as the metadata log's leader named itself last.
+    pub controller: Option<BrokerId>,
+    /// Registration, heartbeats, shutdown.
+    pub lifecycle: Lifecycle,
+}
+
+impl BrokerRole {
+    pub(crate) fn new(_config: &NodeConfig, kernel: &mut Kernel) -> BrokerRole {
+        BrokerRole {
+            replay: Replay::default(),
+            controller: None,
+            lifecycle: Lifecycle::new(kernel.random()),
+        }
+    }
+
+    /// The committed metadata.
+    pub fn image(&self) -> &Image {
+        self.replay.image()
+    }
+
+    /// Begins once the log directory is known.
+    pub(crate) fn start(node: &mut Node, startup: &Startup) {
+        lifecycle::start(node, startup);
+    }
+}
+
+impl Node {
+    /// The broker's part of a node that has one.
+    ///
+    /// # Panics
+    /// On a node without the broker role: only its APIs and its own continuations call this.
+    pub fn broker(&self) -> &BrokerRole {
+        self.broker.as_ref().expect("what a broker does runs on a broker")
+    }
+
+    /// Like [`Node::broker`], to change it.
+    pub fn broker_mut(&mut self) -> &mut BrokerRole {
+        self.broker.as_mut().expect("what a broker does runs on a broker")
+    }
+}

@@ -1,0 +1,64 @@
+//! The node's configuration, typed; how `server.properties` becomes it is in the files beside this.
+
+use std::collections::BTreeMap;
+
+use highwater_node_core::types::BrokerId;
+
+/// One socket that the node serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenerConfig {
+    /// Its name in `listeners`.
+    pub name: String,
+    /// The host to bind.
+    pub host: String,
+    /// The port to bind.
+    pub port: u16,
+    /// The host that others are told.
+    pub advertised_host: String,
+    /// The port that others are told.
+    pub advertised_port: u16,
+}
+
+/// What the node is told once, at its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeConfig {
+    /// `node.id`.
+    pub node_id: BrokerId,
+    /// True with `broker` in `process.roles`.
+    pub is_broker: bool,
+    /// True with `controller` in `process.roles`.
+    pub is_controller: bool,
+    /// `cluster.id` of the log directory.
+    pub cluster_id: String,
+    /// `directory.id` of the log directory (KIP-858).
+    pub directory_id: u128,
+    /// `listeners` with their `advertised.listeners`.
+    pub listeners: Vec<ListenerConfig>,
+    /// `controller.listener.names`.
+    pub controller_listeners: Vec<String>,
+    /// `inter.broker.listener.name`.
+    pub inter_broker_listener: String,
+    /// `controller.quorum.voters`: where each voter is reached at first contact, as `host:port`.
+    pub voters: BTreeMap<BrokerId, String>,
+    /// `broker.rack`.
+    pub rack: Option<String>,
+    /// `max.connections`.
+    pub max_connections: usize,
+    /// `connections.max.idle.ms`; 0 never closes.
+    pub connections_max_idle_ms: u64,
+    /// `request.timeout.ms` of requests to brokers and controllers.
+    pub request_timeout_ms: u64,
+    /// `broker.heartbeat.interval.ms`.
+    pub broker_heartbeat_interval_ms: u64,
+    /// `broker.session.timeout.ms`.
+    pub broker_session_timeout_ms: u64,
+    /// `initial.broker.registration.timeout.ms`.
+    pub initial_registration_timeout_ms: u64,
+}
+
+impl NodeConfig {
+    /// True when the listener of this name serves brokers and operators of the quorum.
+    pub fn is_controller_listener(&self, name: &str) -> bool {
+        self.controller_listeners.iter().any(|controller| controller == name)
+    }
+}
