@@ -20,8 +20,8 @@ pub struct QuorumState {
 }
 
 impl Voters {
-    /// How many voters make a majority.
-    pub fn majority(&self) -> usize {
-        self.0.len() / 2 + 1
+    /// Whether this voter is a majority on its own.
+    pub fn is_majority(&self, voter: BrokerId) -> bool {
+        self.0.contains(&voter) && self.0.len() == 1
     }
 }
