@@ -5,6 +5,7 @@
 
 pub mod batch;
 pub mod disk;
+pub mod file;
 pub mod store;
 
 pub use disk::{Disk, DiskError, MemDisk};

@@ -212,7 +212,7 @@ impl BatchHeader {
 }
 
 /// The sequence `delta` records after `sequence`; 0 follows `i32::MAX`.
-fn add_sequence(sequence: i32, delta: i32) -> i32 {
+pub(crate) fn add_sequence(sequence: i32, delta: i32) -> i32 {
     let modulus = i64::from(i32::MAX) + 1;
     ((i64::from(sequence) + i64::from(delta)).rem_euclid(modulus)) as i32
 }

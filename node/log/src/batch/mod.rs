@@ -17,6 +17,7 @@ mod tests;
 pub use builder::BatchBuilder;
 pub use codec::Codec;
 pub use error::BatchError;
+pub(crate) use header::add_sequence;
 pub use header::{
     BatchHeader, HEADER_BYTES, NO_LEADER_EPOCH, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE,
     NO_TIMESTAMP, TimestampType,

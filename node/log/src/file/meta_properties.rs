@@ -1,0 +1,65 @@
+//! `meta.properties`: whose log directory this is.
+
+use thiserror::Error;
+
+use super::topic_id;
+
+/// Its name in the log directory.
+pub const FILE: &str = "meta.properties";
+
+const VERSION: &str = "1";
+
+/// Identity of a log directory, version 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetaProperties {
+    /// The cluster that it belongs to.
+    pub cluster_id: String,
+    /// The node that it belongs to.
+    pub node_id: i32,
+    /// Its own id, where it has one.
+    pub directory_id: Option<u128>,
+}
+
+/// Why the file is not one of ours to use.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum MetaError {
+    /// A newer or older format.
+    #[error("meta.properties has version {0:?}, only version 1 is supported")]
+    Version(String),
+    /// A property is missing or is no value.
+    #[error("meta.properties has no valid {0}")]
+    Property(&'static str),
+}
+
+impl MetaProperties {
+    /// The file's content.
+    pub fn format(&self) -> String {
+        let MetaProperties { cluster_id, node_id, directory_id } = self;
+        let directory = directory_id.map(topic_id::format);
+        let directory = directory.map_or(String::new(), |id| format!("directory.id={id}\n"));
+        format!("node.id={node_id}\n{directory}version={VERSION}\ncluster.id={cluster_id}\n")
+    }
+
+    /// Reads the file's content.
+    pub fn parse(text: &str) -> Result<MetaProperties, MetaError> {
+        let version = value(text, "version").unwrap_or_default();
+        if version != VERSION {
+            return Err(MetaError::Version(version.to_owned()));
+        }
+        let node_id = value(text, "node.id").and_then(|id| id.parse().ok());
+        let directory_id = match value(text, "directory.id") {
+            Some(id) => Some(topic_id::parse(id).ok_or(MetaError::Property("directory.id"))?),
+            None => None,
+        };
+        Ok(MetaProperties {
+            cluster_id: value(text, "cluster.id").ok_or(MetaError::Property("cluster.id"))?.into(),
+            node_id: node_id.ok_or(MetaError::Property("node.id"))?,
+            directory_id,
+        })
+    }
+}
+
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let pairs = text.lines().filter_map(|line| line.split_once('='));
+    pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()).next_back()
+}
