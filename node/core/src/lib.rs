@@ -8,5 +8,7 @@ pub mod mutant;
 pub mod quorum;
 pub mod replica;
 pub mod rule;
+#[cfg(test)]
+mod script;
 pub mod types;
 pub mod waiting_room;
