@@ -38,8 +38,10 @@ pub(super) enum Role {
 /// What a voter is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuorumInput {
-    /// The process started, with this much log on disk.
+    /// The process started, with this much on disk.
     Start {
+        /// What the state file held; the default when there is none.
+        saved: QuorumState,
         /// The end of the log.
         log_end: Offset,
         /// The epochs of the batches in it.
@@ -65,12 +67,12 @@ pub enum QuorumOutput {
 }
 
 impl Quorum {
-    /// A voter with the state that its file held.
-    pub fn new(id: BrokerId, voters: Voters, rules: Rules, state: QuorumState) -> Quorum {
+    /// A voter that has not looked at its disk yet.
+    pub fn new(id: BrokerId, voters: Voters, rules: Rules) -> Quorum {
         Quorum {
             id,
             voters,
-            state,
+            state: QuorumState::default(),
             role: Role::Unattached,
             epochs: EpochCache::default(),
             log_end: Offset(0),
@@ -84,7 +86,10 @@ impl Quorum {
     /// Takes one input; what is wanted is added to `out` in order.
     pub fn step(&mut self, input: QuorumInput, out: &mut Vec<QuorumOutput>) {
         match input {
-            QuorumInput::Start { log_end, epochs } => self.start(log_end, epochs, out),
+            QuorumInput::Start { saved, log_end, epochs } => {
+                self.state = saved;
+                self.start(log_end, epochs, out);
+            }
             QuorumInput::StateSaved => self.lead(out),
             QuorumInput::Appended(end) => {
                 debug_assert!(end >= self.log_end, "a leader's log never shrinks (rule 4)");
