@@ -109,6 +109,12 @@ impl Journal {
         }
     }
 
+    /// The run's clock.
+    #[must_use]
+    pub fn clock(&self) -> &RunClock {
+        &self.clock
+    }
+
     /// Says that `act` is about to be done; the line is the kernel's when this returns.
     ///
     /// # Errors

@@ -3,18 +3,25 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::json;
 use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    LinkRule, RuleGuard,
+    Endpoint, LinkRule, RuleGuard,
+    accept::{self, Front},
+    claimed::claimed,
+    connection::{Ends, Registry},
     rule::{ActiveRule, RuleTable},
+    witness::WitnessFiles,
 };
 use crate::{
-    cluster::{ClusterPlan, NodeId},
+    cluster::ClusterPlan,
     journal::{Act, Journal, JournalError},
     process::KnownPids,
 };
@@ -30,27 +37,87 @@ pub enum NetError {
         /// What the system said.
         source: io::Error,
     },
+    /// The witness's file cannot be made.
+    #[error("cannot write {path}: {source}")]
+    Witness {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
-/// The proxies of one cluster. Dropping it closes every proxied connection.
+/// What all connections share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) rules: Arc<RuleTable>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) pids: Arc<KnownPids>,
+    pub(super) witness: WitnessFiles,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    /// Notes a failure of the proxies themselves.
+    pub(super) fn fail(&self, what: String) {
+        self.failures().push(what);
+    }
+
+    /// Notes a failure when a connection's opener by /proc is not who its client id says it is.
+    pub(super) fn check_caller(&self, ends: &Ends, client_id: &str) {
+        let Some(claims) = claimed(client_id) else { return };
+        if ends.opener != Endpoint::Node(claims) {
+            self.fail(format!(
+                "a connection to node {} came from {} (pid {:?}) by /proc, but its client id is \
+                 {client_id:?}",
+                ends.acceptor, ends.opener, ends.opener_pid
+            ));
+        }
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Vec<String>> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The proxies of one cluster. Dropping it resets every proxied connection and frees the ports.
 #[derive(Debug)]
 pub struct ProxyNet {
-    rules: Arc<RuleTable>,
+    shared: Arc<Shared>,
     journal: Arc<Journal>,
-    failures: Arc<Mutex<Vec<String>>>,
+    _closes: DropGuard,
 }
 
 impl ProxyNet {
-    /// Starts a proxy for every listener of the plan.
+    /// Starts a proxy for every listener of the plan. Connections of a process that ends (`pids`
+    /// says so) are reset at once.
     ///
     /// # Errors
-    /// When a port is taken.
+    /// When a port is taken or the witness's files cannot be made.
     pub async fn start(
-        _plan: &ClusterPlan,
-        _pids: Arc<KnownPids>,
+        plan: &ClusterPlan,
+        pids: Arc<KnownPids>,
         journal: Arc<Journal>,
     ) -> Result<Arc<Self>, NetError> {
-        Ok(Arc::new(Self { rules: Arc::default(), journal, failures: Arc::default() }))
+        let witness = WitnessFiles::create(plan, *journal.clock())
+            .map_err(|(path, source)| NetError::Witness { path, source })?;
+        let shared = Arc::new(Shared {
+            rules: Arc::default(),
+            registry: Arc::default(),
+            pids,
+            witness,
+            failures: Mutex::default(),
+        });
+        let closed = CancellationToken::new();
+        let closes = closed.clone().drop_guard();
+        for front in fronts(plan) {
+            let address = front.place.proxy;
+            let listener = TcpListener::bind(address).await;
+            let listener = listener.map_err(|source| NetError::Listen { address, source })?;
+            tokio::spawn(accept::serve(Arc::clone(&shared), front, listener, closed.clone()));
+        }
+        tokio::spawn(reset_ended(Arc::clone(&shared), closed));
+        Ok(Arc::new(Self { shared, journal, _closes: closes }))
     }
 
     /// Puts a rule on a link until the guard is dropped.
@@ -60,17 +127,51 @@ impl ProxyNet {
     pub fn install(&self, rule: LinkRule) -> Result<RuleGuard, JournalError> {
         let act = self.journal.begin(Act::Rule { rule: json!(rule) })?;
         let active = Arc::new(ActiveRule::new(rule));
-        self.rules.insert(Arc::clone(&active));
-        let (table, journal) = (Arc::downgrade(&self.rules), Arc::clone(&self.journal));
+        self.shared.rules.insert(Arc::clone(&active));
+        let (table, journal) = (Arc::clone(&self.shared.rules), Arc::clone(&self.journal));
         Ok(RuleGuard { active, table, journal, act })
     }
 
-    /// Resets every connection of `node`, as happens when its process dies.
-    pub fn reset_node(&self, _node: NodeId) {}
+    /// How many connections are proxied now.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.registry.len()
+    }
+
+    /// Hands what the second witness saw so far to its files (`nodes/proxy-N.jsonl`).
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn flush_witness(&self) -> io::Result<()> {
+        self.shared.witness.flush()
+    }
 
     /// What went wrong in the proxies themselves: any entry is a harness failure, never a verdict.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
-        self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.shared.failures().clone()
+    }
+}
+
+fn fronts(plan: &ClusterPlan) -> Vec<Front> {
+    let nodes = plan.nodes.values();
+    let each = nodes.flat_map(|node| {
+        let places = node.listeners.iter();
+        places.map(|(listener, place)| Front { node: node.id, listener: *listener, place: *place })
+    });
+    each.collect()
+}
+
+async fn reset_ended(shared: Arc<Shared>, closed: CancellationToken) {
+    let mut ended = shared.pids.ended();
+    loop {
+        let pid = tokio::select! {
+            () = closed.cancelled() => return,
+            pid = ended.recv() => pid,
+        };
+        match pid {
+            Some(pid) => shared.registry.reset_process(pid),
+            None => return,
+        }
     }
 }

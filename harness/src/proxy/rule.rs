@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -178,7 +178,7 @@ impl RuleTable {
 #[must_use = "dropping the guard heals the link"]
 pub struct RuleGuard {
     pub(super) active: Arc<ActiveRule>,
-    pub(super) table: Weak<RuleTable>,
+    pub(super) table: Arc<RuleTable>,
     pub(super) journal: Arc<Journal>,
     pub(super) act: ActId,
 }
@@ -215,9 +215,7 @@ impl RuleGuard {
 
 impl Drop for RuleGuard {
     fn drop(&mut self) {
-        if let Some(table) = self.table.upgrade() {
-            table.remove(&self.active);
-        }
+        self.table.remove(&self.active);
         if let Err(error) = self.journal.end(self.act) {
             eprintln!("highwater: {error}");
         }

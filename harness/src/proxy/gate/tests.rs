@@ -1,0 +1,1 @@
+//! How far bytes may go under each rule.

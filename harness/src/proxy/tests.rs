@@ -1,0 +1,1 @@
+//! Rules on real sockets between stand-in nodes.
