@@ -1,0 +1,143 @@
+//! Everything that the page says about a run, read from its folder.
+
+use highwater_history::{
+    FormatError, Manifest, Outcome, RunFolder, TimeNs, Verdict,
+    event::EventKind,
+    verdict::{ClaimVerdict, Finding},
+};
+
+use crate::{
+    ReportError,
+    activity::{Activity, Watch, Window},
+    observed::{Dumps, Holding, Leadership, from_metadata, from_samples},
+};
+
+/// The most violations of one claim that are shown with all their evidence.
+const VIOLATIONS_SHOWN: usize = 6;
+/// The most permitted findings of one claim that are shown with all their evidence.
+const PERMITTED_SHOWN: usize = 2;
+
+/// A judged run, boiled down.
+pub struct Run {
+    pub(crate) manifest: Option<Manifest>,
+    pub(crate) verdict: Verdict,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) activity: Activity,
+    pub(crate) leaders: Leadership,
+    pub(crate) shown: Vec<Shown>,
+    /// The end of the page's axis of time, nanoseconds of the run.
+    pub(crate) end_ns: TimeNs,
+}
+
+/// A finding with its evidence.
+pub(crate) struct Shown {
+    /// Index of the claim in the verdict.
+    pub claim: usize,
+    /// The finding.
+    pub finding: Finding,
+    /// The operations around it.
+    pub window: Window,
+    /// What replicas held at its offset.
+    pub holdings: Vec<Holding>,
+}
+
+impl Run {
+    /// Reads a run folder that was judged.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError::NotJudged`] without a verdict, [`ReportError::Format`] for a file that is not
+    /// what it should be.
+    pub fn load(folder: &RunFolder) -> Result<Self, ReportError> {
+        let not_judged = || ReportError::NotJudged(folder.path().to_owned());
+        let verdict = folder.verdict()?.ok_or_else(not_judged)?;
+        let manifest = match folder.manifest_path().exists() {
+            true => Some(folder.manifest()?),
+            false => None,
+        };
+        let outcome = folder.outcome()?;
+        let chosen = chosen(&verdict.claims);
+        let watches = chosen.iter().map(|(_, finding)| watch(finding)).collect();
+        let mut activity = Activity::read(folder.history()?, watches)?;
+        let leaders = leaders(folder, manifest.as_ref(), &activity)?;
+        let windows = std::mem::take(&mut activity.windows);
+        let shown = evidence(folder, chosen, windows)?;
+        let end_ns = end_ns(&verdict, outcome.as_ref(), &activity);
+        Ok(Self { manifest, verdict, outcome, activity, leaders, shown, end_ns })
+    }
+}
+
+impl Shown {
+    /// Whether a clause permits what was found.
+    pub(crate) fn is_permitted(&self) -> bool {
+        self.finding.clause.is_some()
+    }
+
+    /// When it happened: the latest event that the finding points at.
+    pub(crate) fn at_ns(&self) -> Option<TimeNs> {
+        let mut hits = self.window.events.values().rev().filter(|(_, hit)| *hit);
+        let completion = hits.find(|(event, _)| event.kind != EventKind::Invoke);
+        completion.map(|(event, _)| event.time)
+    }
+}
+
+/// The findings that are shown with all their evidence: the first ones of each claim.
+fn chosen(claims: &[ClaimVerdict]) -> Vec<(usize, Finding)> {
+    let of_claim = |(i, claim): (usize, &ClaimVerdict)| {
+        let (permitted, violations): (Vec<_>, Vec<_>) =
+            claim.findings.iter().cloned().partition(|finding| finding.clause.is_some());
+        let permitted = permitted.into_iter().take(PERMITTED_SHOWN);
+        let all = violations.into_iter().take(VIOLATIONS_SHOWN).chain(permitted);
+        all.map(move |finding| (i, finding)).collect::<Vec<_>>()
+    };
+    claims.iter().enumerate().flat_map(of_claim).collect()
+}
+
+fn watch(finding: &Finding) -> Watch {
+    Watch { key: finding.key.clone(), events: finding.events.clone() }
+}
+
+fn leaders(
+    folder: &RunFolder,
+    manifest: Option<&Manifest>,
+    activity: &Activity,
+) -> Result<Leadership, FormatError> {
+    if let (Some(manifest), Some(metadata)) = (manifest, folder.metadata()?) {
+        let leaders = from_metadata(&metadata.lines, &activity.topics, &manifest.clocks);
+        if !leaders.is_empty() {
+            return Ok(leaders);
+        }
+    }
+    Ok(folder.samples()?.map(|samples| from_samples(&samples.lines)).unwrap_or_default())
+}
+
+/// Puts windows and dumps beside the findings.
+fn evidence(
+    folder: &RunFolder,
+    chosen: Vec<(usize, Finding)>,
+    windows: Vec<Window>,
+) -> Result<Vec<Shown>, FormatError> {
+    debug_assert_eq!(chosen.len(), windows.len(), "one window a finding");
+    let wants_dumps = chosen.iter().any(|(_, finding)| finding.key.is_some());
+    let dumps = match wants_dumps {
+        true => Dumps::read(&folder.dumps_path())?,
+        false => Dumps::default(),
+    };
+    let shown = chosen.into_iter().zip(windows).map(|((claim, finding), window)| {
+        let holdings = holdings(&dumps, &finding);
+        Shown { claim, finding, window, holdings }
+    });
+    Ok(shown.collect())
+}
+
+fn holdings(dumps: &Dumps, finding: &Finding) -> Vec<Holding> {
+    let Some(key) = &finding.key else { return Vec::new() };
+    let by_value = || finding.value.and_then(|value| dumps.offset_of(key, value));
+    let offset = finding.offset.or_else(by_value);
+    offset.map(|offset| dumps.held(key, offset)).unwrap_or_default()
+}
+
+fn end_ns(verdict: &Verdict, outcome: Option<&Outcome>, activity: &Activity) -> TimeNs {
+    let faults = verdict.faults.iter().filter_map(|fault| fault.to.or(fault.from));
+    faults.chain(outcome.map(|outcome| outcome.at)).fold(activity.end_ns, TimeNs::max)
+}

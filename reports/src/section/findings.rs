@@ -1,0 +1,91 @@
+//! Findings: what broke a promise or had to be permitted, each with its evidence.
+
+use highwater_history::verdict::{ClaimVerdict, Finding};
+use maud::{Markup, html};
+
+use super::Entry;
+use crate::{
+    Run,
+    evidence::article,
+    parts::{counts_text, table, verdict_word},
+    run::Shown,
+    text::counted,
+};
+
+/// The section.
+pub const ENTRY: Entry = Entry { order: 20, title: "Findings", render };
+
+/// The most findings of one claim that are listed without their evidence.
+const LISTED: usize = 100;
+
+fn render(run: &Run) -> Option<Markup> {
+    let claims = run.verdict.claims.iter().enumerate();
+    let with_findings: Vec<_> =
+        claims.filter(|(_, claim)| !claim.findings.is_empty() || claim.reason.is_some()).collect();
+    if with_findings.is_empty() {
+        return None;
+    }
+    Some(html! {
+        h2 { "Findings" }
+        @for (i, claim) in with_findings {
+            @let shown: Vec<&Shown> = run.shown.iter().filter(|one| one.claim == i).collect();
+            (of_claim(claim, &shown))
+        }
+    })
+}
+
+fn of_claim(claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
+    let totals = [("", &claim.anomalies), ("permitted: ", &claim.permitted)]
+        .into_iter()
+        .filter(|(_, counts)| !counts.is_empty())
+        .map(|(word, counts)| format!("{word}{}", counts_text(counts)))
+        .collect::<Vec<_>>()
+        .join("; ");
+    html! {
+        h3 id={ "claim-" (claim.claim) } {
+            (claim.claim) " " (verdict_word(claim.verdict))
+        }
+        p { (claim.title) @if !totals.is_empty() { " Found: " (totals) "." } }
+        @if let Some(reason) = &claim.reason { p class="reason" { (reason) } }
+        @for one in shown { (article(one)) }
+        (others(claim, shown))
+    }
+}
+
+/// Findings that are listed in the verdict but not shown with their evidence.
+fn others(claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
+    let is_shown = |finding: &&Finding| shown.iter().any(|one| one.finding == **finding);
+    let others: Vec<_> = claim.findings.iter().filter(|finding| !is_shown(finding)).collect();
+    let rows = html! {
+        @for finding in others.iter().take(LISTED) {
+            tr {
+                td { (finding.anomaly) }
+                td { @if let Some(key) = &finding.key { (key) } }
+                td class="num" { @if let Some(value) = finding.value { (value) } }
+                td class="num" { @if let Some(offset) = finding.offset { (offset) } }
+                td { (finding.clause.as_deref().unwrap_or("none")) }
+                td { (finding.why) }
+            }
+        }
+    };
+    let more = others.len().saturating_sub(LISTED) as u64 + claim.findings_left_out;
+    let heads = [
+        ("", "Anomaly"),
+        ("", "Key"),
+        ("num", "Value"),
+        ("num", "Offset"),
+        ("", "Clause"),
+        ("", "Why"),
+    ];
+    html! {
+        @if !others.is_empty() {
+            details {
+                summary { (counted(others.len() as u64, "further finding")) }
+                (table("wide", "Further findings, without their evidence", &heads, &rows))
+            }
+        }
+        @if more > 0 {
+            p class="note" { (counted(more, "finding")) " counted above, but not listed here." }
+        }
+    }
+}
