@@ -9,10 +9,7 @@ pub const ENTRY: Entry = Entry {
     source: "TLA+ KafkaReplication; contrast KIP-497",
     schedule: "S3",
     rule: "22",
-    apply: |rules| {
-        rules.while_shrinking = proposed_at_once;
-        rules.maximal_isr = |committed, _| committed.iter().copied().collect();
-    },
+    apply: |rules| rules.while_shrinking = proposed_at_once,
 };
 
 fn proposed_at_once(_committed: &[BrokerId], proposed: &[BrokerId]) -> Vec<BrokerId> {

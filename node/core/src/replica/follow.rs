@@ -3,8 +3,8 @@
 use super::batch::BatchMeta;
 use super::env::Env;
 use super::epoch_cache::EpochEnd;
-use super::log_state::{LoadedLog, LogState};
 use super::output::{Output, Outputs, ReplicaEvent};
+use super::producers::Producers;
 use super::{Replica, Role};
 use crate::rule::truncation::{LeaderRange, Reset};
 use crate::types::{BrokerId, LeaderEpoch, Offset};
@@ -22,6 +22,15 @@ pub struct FollowerPosition {
     pub last_fetched_epoch: Option<LeaderEpoch>,
     /// The log start, which the leader is told.
     pub log_start: Offset,
+}
+
+/// A cut that the disk has not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// The log ends here.
+    To(Offset),
+    /// The log is empty and starts here.
+    StartAt(Offset),
 }
 
 impl Replica {
@@ -81,7 +90,7 @@ impl Replica {
             Reset::Keep => {}
             Reset::CutTo(to) => self.cut(to, out),
             Reset::StartAt(start) => {
-                self.cutting = Some(start);
+                self.cutting = Some(Cut::StartAt(start));
                 out.push(Output::TruncateFully { start });
             }
         }
@@ -92,16 +101,19 @@ impl Replica {
         let to = to.max(self.log.log_start);
         debug_assert!(self.cutting.is_none(), "one cut at a time");
         debug_assert!(to <= self.log.appended, "a cut never lengthens the log");
-        self.cutting = Some(to);
+        self.cutting = Some(Cut::To(to));
         out.push(Output::Truncate { to });
     }
 
-    /// The disk has cut; epochs and producers are those of what is left (rule 15).
-    pub fn truncated(&mut self, env: &Env, left: LoadedLog, out: &mut Outputs) {
-        let Some(to) = self.cutting.take() else { return };
-        debug_assert_eq!(left.log_end, to, "the disk cuts where it was asked to");
+    /// The disk has cut; `producers` is what the rest of the log says of them (rule 15).
+    pub fn truncated(&mut self, env: &Env, producers: Producers, out: &mut Outputs) {
+        let Some(cut) = self.cutting.take() else { return };
         let (from, high_watermark) = (self.log.appended, self.log.high_watermark);
-        self.log = LogState::new(LoadedLog { high_watermark, ..left });
+        let to = cut.log_end();
+        match cut {
+            Cut::To(end) => self.log.cut(end, producers),
+            Cut::StartAt(start) => self.log.restart_at(start),
+        }
         out.push(Output::Event(ReplicaEvent::Truncated { from, to, high_watermark }));
         out.push(Output::LogEndMoved { to });
         if self.log.high_watermark != high_watermark {
@@ -109,5 +121,14 @@ impl Replica {
         }
         self.take_role(env, out);
         out.push(Output::StandingChanged);
+    }
+}
+
+impl Cut {
+    fn log_end(&self) -> Offset {
+        match self {
+            Cut::To(end) => *end,
+            Cut::StartAt(start) => *start,
+        }
     }
 }

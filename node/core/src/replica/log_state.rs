@@ -10,7 +10,7 @@ use crate::types::Offset;
 /// How many batches keep their size for counting what a waiting fetch could read.
 const SIZED_BATCHES: usize = 1024;
 
-/// What the disk says of a log when it was opened or cut.
+/// What the disk says of a log when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedLog {
     /// The first offset.
@@ -77,6 +77,24 @@ impl LogState {
             self.sizes.pop_front();
         }
         self.sizes.push_back((batch.base_offset, batch.size_bytes));
+    }
+
+    /// Ends the log at `end`: offsets, epochs and producers together (rules 5, 15).
+    pub fn cut(&mut self, end: Offset, producers: Producers) {
+        debug_assert!(end <= self.appended, "a cut never lengthens the log");
+        self.epochs.truncate(end);
+        self.producers = producers;
+        self.high_watermark = self.high_watermark.min(end);
+        self.written = end;
+        self.appended = end;
+        self.sizes.clear();
+    }
+
+    /// An empty log that starts at `start`; all offsets move together (rule 6).
+    pub fn restart_at(&mut self, start: Offset) {
+        let (log_start, log_end, high_watermark) = (start, start, start);
+        *self =
+            LogState::new(LoadedLog { log_start, log_end, high_watermark, ..LoadedLog::default() });
     }
 
     pub fn bounds(&self) -> LogBounds {

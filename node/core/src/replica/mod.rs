@@ -39,6 +39,7 @@ pub use query::Visibility;
 pub use serve::{FetchAnswer, FetchQuery, Isolation, Reader};
 
 use crate::types::{BrokerId, LeaderEpoch, Offset, PartitionId, PartitionState};
+use follow::Cut;
 use leadership::Leadership;
 use log_state::LogState;
 
@@ -62,7 +63,7 @@ pub struct Replica {
     state: Option<PartitionState>,
     role: Role,
     /// The cut that the disk has not confirmed.
-    cutting: Option<Offset>,
+    cutting: Option<Cut>,
     failed: bool,
 }
 
