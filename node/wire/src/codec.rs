@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::header::{self, RequestHeader};
 use crate::messages::{ApiKey, RequestKind, RequestMessage, ResponseKind};
-use crate::versions;
+use crate::{guard, versions};
 
 /// A request with its header.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +26,19 @@ pub struct Response {
     pub body: ResponseKind,
 }
 
-/// Why a frame could not be read. All of them end the connection, with one exception: an ApiVersions
-/// request of an unknown version is answered in version 0 (KIP-511).
+/// Why a frame could not be read. All of them end the connection, with one exception: an
+/// ApiVersions request of an unknown version is answered in version 0 (KIP-511).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DecodeError {
     /// The frame ends before the message does, or a length in it exceeds what is left.
-    #[error("the message is longer than its frame")]
+    #[error("a length in the message does not fit its frame")]
     Truncated,
+    /// More array items and tagged fields than anyone needs.
+    #[error("the message holds more than {limit} elements")]
+    TooManyElements {
+        /// The most that is read.
+        limit: usize,
+    },
     /// No API has this key.
     #[error("unknown API key {key}")]
     UnknownApi {
@@ -40,7 +46,7 @@ pub enum DecodeError {
         key: i16,
     },
     /// The API is known, this version of it is not.
-    #[error("{api:?} version {version} is not supported", api = .header.api, version = .header.version)]
+    #[error("{:?} version {} is not supported", .header.api, .header.version)]
     UnsupportedVersion {
         /// The header, read as one of the newest known version.
         header: RequestHeader,
@@ -84,6 +90,7 @@ pub fn decode_request(mut frame: Bytes) -> Result<Request, DecodeError> {
     if !versions::supported(api).contains(version) {
         return Err(DecodeError::UnsupportedVersion { header });
     }
+    guard::check_request(api, version, &frame)?;
     let body = RequestKind::decode(api, &mut frame, version)
         .map_err(|why| malformed(api, version, &why))?;
     Ok(Request { header, body })
@@ -105,6 +112,7 @@ pub fn decode_response(
     mut frame: Bytes,
 ) -> Result<Response, DecodeError> {
     let correlation_id = header::decode_response_header(api, version, &mut frame)?;
+    check_response(api, version, &frame)?;
     let body = ResponseKind::decode(api, &mut frame, version)
         .map_err(|why| malformed(api, version, &why))?;
     Ok(Response { correlation_id, body })
@@ -117,8 +125,9 @@ pub fn decode_answer<R: RequestMessage>(
 ) -> Result<(i32, R::Response), DecodeError> {
     let api = ApiKey::try_from(R::KEY).expect("a request type has the key of an API");
     let correlation_id = header::decode_response_header(api, version, &mut frame)?;
-    let body = R::Response::decode(&mut frame, version)
-        .map_err(|why| malformed(api, version, &why))?;
+    check_response(api, version, &frame)?;
+    let body =
+        R::Response::decode(&mut frame, version).map_err(|why| malformed(api, version, &why))?;
     Ok((correlation_id, body))
 }
 
@@ -132,6 +141,12 @@ pub fn encode_response(
     header::encode_response_header(api, version, response.correlation_id, &mut out);
     response.body.encode(&mut out, version).map_err(|why| unencodable(api, version, &why))?;
     Ok(vec![out.freeze()])
+}
+
+/// A response of a version that we do not know is one that we never asked for.
+fn check_response(api: ApiKey, version: i16, body: &[u8]) -> Result<(), DecodeError> {
+    debug_assert!(versions::supported(api).contains(version), "we ask in versions that we know");
+    guard::check_response(api, version, body)
 }
 
 fn malformed(api: ApiKey, version: i16, why: &impl std::fmt::Display) -> DecodeError {

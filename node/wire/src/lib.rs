@@ -9,6 +9,7 @@ pub mod frame;
 mod guard;
 pub mod header;
 pub mod messages;
+pub mod metadata;
 mod varint;
 pub mod versions;
 
