@@ -10,6 +10,8 @@ pub mod outcome;
 pub mod random;
 pub mod settings;
 pub mod stats;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod topic;
 pub mod value;

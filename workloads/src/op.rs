@@ -1,6 +1,11 @@
 //! What an operation asks for and how it ended.
 
-use crate::{Key, Outcome, Time};
+use highwater_history::{
+    event::{Attempt, BatchId, EpochRun, PayloadError, ReadRecord},
+    types::{NodeId, Offset, Value},
+};
+
+use crate::{Key, Outcome};
 
 /// An operation of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +15,7 @@ pub enum Op {
         /// Where to.
         key: Key,
         /// Never used before under this key.
-        values: Vec<u64>,
+        values: Vec<Value>,
     },
     /// Read once from wherever the assignment is.
     Poll,
@@ -23,69 +28,43 @@ pub enum Op {
     },
 }
 
-/// One request of a batch identity and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    /// The broker it went to.
-    pub node: i32,
-    /// When its bytes were handed over.
-    pub at: Time,
-    /// When the answer, or the loss, was known.
-    pub until: Time,
-    /// Kafka's code, or a word of the client's own in upper case (`CONNECTION_LOST`, ...).
-    pub code: &'static str,
-    /// What the attempt alone says.
-    pub outcome: Outcome,
-}
-
-/// The identity by which brokers recognise a repeat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BatchId {
-    /// Producer id.
-    pub producer_id: i64,
-    /// Producer epoch.
-    pub epoch: i16,
-    /// Sequence number of the first record.
-    pub sequence: i32,
-}
-
 /// Records of one key that one poll returned, in the order of the answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct KeyRead {
-    /// Offset and value of each intact record.
-    pub records: Vec<(i64, u64)>,
-    /// Leader epochs as runs: the first offset of each run and its epoch.
-    pub epochs: Vec<(i64, i32)>,
-    /// Records whose payload is damaged or belongs elsewhere: offset and what is wrong.
-    pub strange: Vec<(i64, crate::value::Strange)>,
+    /// Each intact record.
+    pub records: Vec<ReadRecord>,
+    /// Leader epochs of what was read, as runs.
+    pub epochs: Vec<EpochRun>,
+    /// Records whose payload is damaged or belongs elsewhere.
+    pub payload_errors: Vec<PayloadError>,
 }
 
 /// How an operation ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// Ok, fail or info.
     pub outcome: Outcome,
     /// The broker that gave the deciding answer.
-    pub node: Option<i32>,
-    /// The deciding code when the outcome is not ok.
+    pub node: Option<NodeId>,
+    /// The deciding code when the outcome is not ok: Kafka's name, or one of [`code`].
     pub error: Option<&'static str>,
     /// What it gave.
-    pub result: Yield,
+    pub gave: Gave,
 }
 
 /// What an operation gave beside its outcome.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Yield {
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gave {
     /// A send.
     Sent {
-        /// Offset of the first record; `None` when unknown (acks=0, not ok, duplicate without offset).
-        base_offset: Option<i64>,
+        /// Offset of the first record; `None` when no answer told it.
+        base_offset: Option<Offset>,
         /// The identity, for an idempotent producer.
         id: Option<BatchId>,
         /// Every request made for it.
         attempts: Vec<Attempt>,
     },
-    /// A poll: what each key gave, and the keys that answered with an error.
+    /// A poll.
     Polled {
         /// Records by key, ascending.
         reads: Vec<(Key, KeyRead)>,
@@ -94,4 +73,20 @@ pub enum Yield {
     },
     /// An assignment.
     Assigned,
+}
+
+/// Codes of the client's own, beside Kafka's: what no broker said.
+pub mod code {
+    /// The connection ended before the answer came.
+    pub const CONNECTION_LOST: &str = "CONNECTION_LOST";
+    /// No answer came in time.
+    pub const TIMEOUT: &str = "TIMEOUT";
+    /// No connection could be made: nothing left the client.
+    pub const CONNECT_FAILED: &str = "CONNECT_FAILED";
+    /// No leader was known in time: nothing left the client.
+    pub const NO_LEADER: &str = "NO_LEADER";
+    /// The session ended in doubt before this operation was sent.
+    pub const SESSION_ENDED: &str = "SESSION_ENDED";
+    /// The answer could not be read.
+    pub const MALFORMED_ANSWER: &str = "MALFORMED_ANSWER";
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+pub use highwater_history::event::Isolation;
 use serde::{Deserialize, Serialize};
 
 use crate::Acks;
@@ -25,16 +26,6 @@ impl AcksMode {
             AcksMode::Mix => vec![Acks::All, Acks::One, Acks::Zero],
         }
     }
-}
-
-/// What consumers are given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Isolation {
-    /// Everything below the high watermark.
-    ReadUncommitted,
-    /// Everything below the last stable offset, without aborted records.
-    ReadCommitted,
 }
 
 /// Time-outs of a client, in milliseconds.

@@ -18,7 +18,7 @@ pub enum Strange {
         /// The key that it names.
         key: String,
         /// The value that it names.
-        value: u64,
+        value: i64,
     },
     /// It is intact and was written by another run.
     Foreign {
@@ -28,7 +28,7 @@ pub enum Strange {
 }
 
 /// Writes a payload of at least `size` bytes.
-pub fn encode(run: &str, key: &str, value: u64, size: usize) -> Bytes {
+pub fn encode(run: &str, key: &str, value: i64, size: usize) -> Bytes {
     let mut text = String::with_capacity(size.max(64));
     // The length counts the whole payload and stands in it, so its own width is fixed.
     write!(text, "{MAGIC}|{run}|{key}|{value}|00000000|").expect("a string takes every write");
@@ -48,7 +48,7 @@ fn tail(body: &[u8]) -> String {
 }
 
 /// Reads a payload that was found under `key` of `run`, and gives its value.
-pub fn decode(run: &str, key: &str, payload: &[u8]) -> Result<u64, Strange> {
+pub fn decode(run: &str, key: &str, payload: &[u8]) -> Result<i64, Strange> {
     let parts = parse(payload).ok_or(Strange::Corrupt)?;
     if parts.run != run {
         return Err(Strange::Foreign { run: parts.run.into() });
@@ -60,14 +60,14 @@ pub fn decode(run: &str, key: &str, payload: &[u8]) -> Result<u64, Strange> {
 }
 
 /// Reads a payload of any run and key: (run, key, value); `None` when it is not intact.
-pub fn decode_any(payload: &[u8]) -> Option<(&str, &str, u64)> {
+pub fn decode_any(payload: &[u8]) -> Option<(&str, &str, i64)> {
     parse(payload).map(|parts| (parts.run, parts.key, parts.value))
 }
 
 struct Parts<'a> {
     run: &'a str,
     key: &'a str,
-    value: u64,
+    value: i64,
 }
 
 fn parse(payload: &[u8]) -> Option<Parts<'_>> {
@@ -109,7 +109,7 @@ mod tests {
     proptest! {
         #[test]
         fn rule_d19_every_flipped_bit_is_noticed(
-            value: u64, size in 0usize..200, at: prop::sample::Index, bit in 0u8..8
+            value: i64, size in 0usize..200, at: prop::sample::Index, bit in 0u8..8
         ) {
             let payload = encode("r7", "all-0", value, size);
             prop_assert!(payload.len() >= size);

@@ -1,8 +1,23 @@
 //! Kafka clients without I/O: operations, frames and ticks in; frames and completions out.
 
-use bytes::Bytes;
+mod cluster;
+mod consumer;
+mod fetch;
+mod links;
+mod metadata;
+mod producer;
+#[cfg(test)]
+mod tests;
 
-use crate::{Completion, Op, Time};
+use std::sync::Arc;
+
+use bytes::Bytes;
+pub use cluster::Leader;
+pub use consumer::Consumer;
+use highwater_history::event::Acks;
+pub use producer::Producer;
+
+use crate::{Catalog, Completion, Op, Settings, Time};
 
 /// A connection of one client, numbered in the order dialed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,10 +41,12 @@ pub struct Address {
 pub enum Input {
     /// Begin; the first input.
     Start,
-    /// Do this; the slot must be free and the client open.
+    /// Do this; the slot must be free and the client open and not retired.
     Operate(Slot, Op),
     /// The connection stands.
     Connected(Conn),
+    /// Everything handed over so far is with the kernel.
+    Written(Conn),
     /// A whole response, without its length prefix.
     Frame(Conn, Bytes),
     /// The connection could not be made, or is gone.
@@ -39,12 +56,12 @@ pub enum Input {
 }
 
 /// What a client wants done, in this order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Dial; answered by `Connected` or `Closed`.
     Connect(Conn, Address),
     /// Write a whole request, without its length prefix.
-    Send(Conn, Vec<Bytes>),
+    Send(Conn, Bytes),
     /// Close; no answer comes, and nothing more of this connection.
     Close(Conn),
     /// The client is ready for operations.
@@ -56,23 +73,62 @@ pub enum Effect {
     Complete(Slot, Completion),
 }
 
+/// What a client is made with.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// Stands in every request header; shows in brokers' logs and at the proxies.
+    pub client_id: String,
+    /// Brokers to ask first, the favourite in front.
+    pub bootstrap: Vec<Address>,
+    /// The keys of the run.
+    pub catalog: Arc<Catalog>,
+    /// The settings of the run.
+    pub settings: Arc<Settings>,
+    /// The wall clock at the run's zero, in Unix milliseconds: what record timestamps count from.
+    pub unix_zero_ms: i64,
+}
+
 /// A client of either kind.
 #[derive(Debug)]
-pub enum Client {}
+pub enum Client {
+    /// Sends.
+    Producer(Box<Producer>),
+    /// Polls.
+    Consumer(Box<Consumer>),
+}
 
 impl Client {
+    /// A producer at this acks level.
+    pub fn producer(config: ClientConfig, acks: Acks) -> Client {
+        Client::Producer(Box::new(Producer::new(config, acks)))
+    }
+
+    /// A consumer without an assignment.
+    pub fn consumer(config: ClientConfig) -> Client {
+        Client::Consumer(Box::new(Consumer::new(config)))
+    }
+
     /// Takes one input at `now` and appends what follows from it.
-    pub fn step(&mut self, _now: Time, _input: Input, _out: &mut Vec<Effect>) {
-        match *self {}
+    pub fn step(&mut self, now: Time, input: Input, out: &mut Vec<Effect>) {
+        match self {
+            Client::Producer(producer) => producer.step(now, input, out),
+            Client::Consumer(consumer) => consumer.step(now, input, out),
+        }
     }
 
     /// When the next `Tick` is due, if nothing else comes before.
     pub fn next_wake(&self) -> Option<Time> {
-        match *self {}
+        match self {
+            Client::Producer(producer) => producer.next_wake(),
+            Client::Consumer(consumer) => consumer.next_wake(),
+        }
     }
 
-    /// Whether the client takes no operation any more: one ended in doubt.
+    /// Whether the client takes no operation any more: one of its operations ended in doubt.
     pub fn is_retired(&self) -> bool {
-        match *self {}
+        match self {
+            Client::Producer(producer) => producer.is_retired(),
+            Client::Consumer(_) => false,
+        }
     }
 }

@@ -4,41 +4,15 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use highwater_history::event::Acks;
 pub use table::{Row, TABLE};
 
-/// How many replicas must have a batch before it is acknowledged.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
-pub enum Acks {
-    /// No answer at all.
-    #[serde(rename = "0")]
-    Zero,
-    /// The leader alone.
-    #[serde(rename = "1")]
-    One,
-    /// Every in-sync replica.
-    #[serde(rename = "all")]
-    All,
-}
-
-impl Acks {
-    /// The number that stands in a Produce request.
-    pub fn wire(self) -> i16 {
-        match self {
-            Acks::Zero => 0,
-            Acks::One => 1,
-            Acks::All => -1,
-        }
-    }
-
-    /// The word of the `acks` option and of the history.
-    pub fn name(self) -> &'static str {
-        match self {
-            Acks::Zero => "0",
-            Acks::One => "1",
-            Acks::All => "all",
-        }
+/// The number of an acks level in a Produce request.
+pub fn acks_number(acks: Acks) -> i16 {
+    match acks {
+        Acks::Zero => 0,
+        Acks::One => 1,
+        Acks::All => -1,
     }
 }
 

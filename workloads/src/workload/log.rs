@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Entry, Floor, Generator, Planned, Role, Seat};
 use crate::{
-    Acks, Catalog, Key, Op, Settings, Time, random::stream, settings::AcksMode, topic::TopicPlan,
+    Acks, Catalog, Completion, Key, Op, Settings, Time, op::Gave, random::stream,
+    settings::AcksMode, topic::TopicPlan,
 };
 
 /// This workload.
@@ -34,7 +35,7 @@ pub static ENTRY: Entry = Entry {
 };
 
 /// Batches of more than one record show order and atomicity within a batch.
-const MAX_RECORDS: usize = 3;
+const MAX_RECORDS: i64 = 3;
 /// Sends of more than one record, in percent.
 const SEVERAL_PERCENT: u32 = 10;
 /// Polls of a re-reading consumer between two returns to the beginning.
@@ -93,7 +94,7 @@ struct Producing {
     rng: ChaCha8Rng,
     seat: u32,
     keys: Vec<Key>,
-    counters: BTreeMap<Key, u64>,
+    counters: BTreeMap<Key, i64>,
     planned: u64,
     phase: Duration,
     period: Duration,
@@ -154,10 +155,18 @@ impl Generator for Log {
         let at = seat.0 as usize;
         match self.producing.get_mut(at) {
             Some(_) => {
-                let seats = self.producing.len() as u64;
+                let seats = self.producing.len() as i64;
                 self.producing[at].next(seats)
             }
             None => self.consuming[at - self.producing.len()].next(),
+        }
+    }
+
+    fn observe(&mut self, seat: Seat, completion: &Completion) {
+        let Gave::Polled { errors, .. } = &completion.gave else { return };
+        // The log that was read is gone from here on (truncated or deleted): begin again, in the open.
+        if errors.iter().any(|(_, code)| *code == "OFFSET_OUT_OF_RANGE") {
+            self.reset(seat);
         }
     }
 
@@ -171,14 +180,14 @@ impl Generator for Log {
 }
 
 impl Producing {
-    fn next(&mut self, seats: u64) -> Planned {
+    fn next(&mut self, seats: i64) -> Planned {
         let key = *self.keys.choose(&mut self.rng).expect("every acks level has a topic");
         let several = self.rng.random_range(0..100) < SEVERAL_PERCENT;
-        let count = if several { self.rng.random_range(2..=MAX_RECORDS) } else { 1 };
+        let count: i64 = if several { self.rng.random_range(2..=MAX_RECORDS) } else { 1 };
         let counter = self.counters.entry(key).or_default();
-        let values = (0..count as u64).map(|nth| (*counter + nth) * seats + u64::from(self.seat));
+        let values = (0..count).map(|nth| (*counter + nth) * seats + i64::from(self.seat));
         let values = values.collect();
-        *counter += count as u64;
+        *counter += count;
         let at = Time::ZERO + self.phase + self.period * self.planned as u32;
         self.planned += 1;
         Planned { at, op: Op::Send { key, values } }

@@ -1,6 +1,6 @@
 //! Workloads, one file each: which topics, which clients, which operation next.
 
-use crate::{Catalog, Op, Settings, Time, topic::TopicPlan};
+use crate::{Catalog, Completion, Op, Settings, Time, topic::TopicPlan};
 
 include!(concat!(env!("OUT_DIR"), "/workload_table.rs"));
 
@@ -46,9 +46,12 @@ pub struct Entry {
 pub trait Generator: Send {
     /// The next operation of a seat and the moment at which it is intended to start.
     ///
-    /// The n-th answer for a seat depends on seed, seat and [`Generator::reset`]s alone, never on the
-    /// clock, so the same seed gives the same operations and values.
+    /// The n-th answer for a producing seat depends on seed and seat alone, never on the clock, so
+    /// the same seed gives the same sends and values.
     fn next(&mut self, seat: Seat) -> Planned;
+
+    /// The client of `seat` completed an operation; what a poll met may change what comes next.
+    fn observe(&mut self, seat: Seat, completion: &Completion);
 
     /// A client of `seat` ended and a new one without memory takes its place.
     fn reset(&mut self, seat: Seat);

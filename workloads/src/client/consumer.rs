@@ -1,0 +1,264 @@
+//! A consumer client: an assignment with positions; one poll is one Fetch to one leader.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use highwater_wire::{ApiKey, ResponseKind, messages::FetchResponse};
+
+use super::{
+    ClientConfig, Effect, Input, Slot,
+    cluster::Cluster,
+    fetch::{self, Ask},
+    links::{Call, Happened, Links, Target},
+    metadata::Refresh,
+};
+use crate::{
+    Completion, Key, Op, Outcome, Time,
+    op::{Gave, KeyRead, code},
+    outcome,
+};
+
+/// How long a poll may take beyond its own wait.
+const SLACK: Duration = Duration::from_millis(1_000);
+
+/// What a request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    Metadata,
+    Poll,
+}
+
+/// The poll in progress.
+#[derive(Debug)]
+struct Poll {
+    slot: Slot,
+    give_up: Time,
+    state: PollState,
+}
+
+#[derive(Debug)]
+enum PollState {
+    /// For a leader to be known.
+    Waiting,
+    /// For the answer of this broker to these questions.
+    Asked(i32, Vec<Ask>),
+}
+
+/// A consumer session. A poll changes nothing, so none ends in doubt and the session never retires.
+#[derive(Debug)]
+pub struct Consumer {
+    config: ClientConfig,
+    links: Links<Tag>,
+    cluster: Cluster,
+    refresh: Refresh,
+    positions: BTreeMap<Key, i64>,
+    /// The broker polled last; the next in id order comes next.
+    last_node: i32,
+    poll: Option<Poll>,
+}
+
+impl Consumer {
+    /// A session that has not begun.
+    pub fn new(config: ClientConfig) -> Consumer {
+        Consumer {
+            links: Links::new(&config.client_id),
+            cluster: Cluster::default(),
+            refresh: Refresh::new(&config),
+            positions: BTreeMap::new(),
+            last_node: -1,
+            poll: None,
+            config,
+        }
+    }
+
+    /// Takes one input at `now`.
+    pub fn step(&mut self, now: Time, input: Input, out: &mut Vec<Effect>) {
+        let happened = match input {
+            Input::Start => {
+                out.push(Effect::Opened { producer: None });
+                Vec::new()
+            }
+            Input::Operate(slot, op) => {
+                self.operate(now, slot, op, out);
+                Vec::new()
+            }
+            Input::Connected(conn) => self.links.connected(conn, out),
+            Input::Written(conn) => self.links.written(conn),
+            Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
+            Input::Closed(conn) => self.links.closed(conn),
+            Input::Tick => self.links.expire(now, out),
+        };
+        for happened in happened {
+            self.happened(now, happened, out);
+        }
+        self.pump(now, out);
+    }
+
+    /// When the next tick is due.
+    pub fn next_wake(&self) -> Option<Time> {
+        let waiting = self.poll.as_ref().and_then(|poll| match poll.state {
+            PollState::Waiting => Some(poll.give_up),
+            PollState::Asked(..) => None,
+        });
+        [waiting, self.links.next_deadline(), self.refresh.next_wake()].into_iter().flatten().min()
+    }
+
+    /// Where the next poll of each assigned key starts.
+    pub fn positions(&self) -> &BTreeMap<Key, i64> {
+        &self.positions
+    }
+
+    fn operate(&mut self, now: Time, slot: Slot, op: Op, out: &mut Vec<Effect>) {
+        assert!(self.poll.is_none(), "a consumer has one operation in flight");
+        match op {
+            Op::Assign { keys, seek_to_beginning } => {
+                let kept = |key: &Key| match seek_to_beginning {
+                    true => 0,
+                    false => self.positions.get(key).copied().unwrap_or(0),
+                };
+                self.positions = keys.iter().map(|key| (*key, kept(key))).collect();
+                let (outcome, gave) = (Outcome::Ok, Gave::Assigned);
+                let done = Completion { outcome, node: None, error: None, gave };
+                out.push(Effect::Complete(slot, done));
+            }
+            Op::Poll => {
+                let wait = Duration::from_millis(self.config.settings.timeouts.poll_wait_ms);
+                let give_up = now + wait + SLACK;
+                self.poll = Some(Poll { slot, give_up, state: PollState::Waiting });
+            }
+            Op::Send { .. } => unreachable!("a consumer is never asked to send"),
+        }
+    }
+
+    fn happened(&mut self, now: Time, happened: Happened<Tag>, out: &mut Vec<Effect>) {
+        match happened {
+            Happened::Sent(_) => {}
+            Happened::Written(_) => unreachable!("every request of a consumer has an answer"),
+            Happened::Answer(Tag::Metadata, answer) => self.learn(now, &answer),
+            Happened::Lost(Tag::Metadata, _) | Happened::NotSent(Tag::Metadata, _) => {
+                self.refresh.lost(now)
+            }
+            Happened::Answer(Tag::Poll, answer) => match &*answer {
+                ResponseKind::Fetch(answer) => self.fetched(answer, out),
+                _ => self.failed(code::MALFORMED_ANSWER, out),
+            },
+            Happened::Lost(Tag::Poll, code) | Happened::NotSent(Tag::Poll, code) => {
+                self.refresh.want();
+                self.failed(code, out);
+            }
+        }
+    }
+
+    fn learn(&mut self, now: Time, answer: &ResponseKind) {
+        let ResponseKind::Metadata(answer) = answer else { return self.refresh.lost(now) };
+        let news = self.cluster.learn(&self.config.catalog, answer);
+        self.refresh.answered(now, news);
+    }
+
+    fn pump(&mut self, now: Time, out: &mut Vec<Effect>) {
+        if self.poll.as_ref().is_some_and(|poll| matches!(poll.state, PollState::Waiting)) {
+            self.ask(now, out);
+        }
+        self.refresh.pump(now, &self.config, Tag::Metadata, &mut self.links, out);
+    }
+
+    fn ask(&mut self, now: Time, out: &mut Vec<Effect>) {
+        let poll = self.poll.as_mut().expect("a poll waits");
+        if poll.give_up <= now {
+            return self.failed(code::NO_LEADER, out);
+        }
+        let mut by_node: BTreeMap<i32, Vec<Ask>> = BTreeMap::new();
+        for (key, offset) in &self.positions {
+            match self.cluster.leader(*key) {
+                Some(leader) => by_node.entry(leader.node).or_default().push(Ask {
+                    key: *key,
+                    offset: *offset,
+                    leader_epoch: leader.epoch,
+                }),
+                None => self.refresh.want(),
+            }
+        }
+        let next = by_node.range(self.last_node + 1..).next().or(by_node.iter().next());
+        let Some((node, asks)) = next else { return };
+        let Some(address) = self.cluster.address(*node) else { return self.refresh.want() };
+        let call = Call {
+            tag: Tag::Poll,
+            api: ApiKey::Fetch,
+            version: fetch::VERSION,
+            body: fetch::request(&self.config.catalog, &self.config.settings, asks),
+            deadline: poll.give_up,
+            answered: true,
+        };
+        self.last_node = *node;
+        poll.state = PollState::Asked(*node, asks.clone());
+        self.links.call((Target::Node(*node), address), call, out);
+    }
+
+    fn fetched(&mut self, answer: &FetchResponse, out: &mut Vec<Effect>) {
+        if answer.error_code != 0 {
+            self.refresh.want();
+            return self.failed(outcome::row(answer.error_code).name, out);
+        }
+        let (mut reads, mut errors) = (Vec::new(), Vec::new());
+        for topic in &answer.responses {
+            for partition in &topic.partitions {
+                let Some(key) =
+                    self.config.catalog.by_id(topic.topic_id, partition.partition_index)
+                else {
+                    continue;
+                };
+                if outcome::read(partition.error_code) != Outcome::Ok {
+                    errors.push((key, outcome::row(partition.error_code).name));
+                    self.refresh.want();
+                    continue;
+                }
+                let from = self.asked_from(key);
+                let names = (&*self.config.settings.run_id, self.config.catalog.name(key));
+                let (read, next) = fetch::read(names, from, partition);
+                self.positions.insert(key, next);
+                if read != KeyRead::default() {
+                    reads.push((key, read));
+                }
+            }
+        }
+        self.finish(reads, errors, out);
+    }
+
+    fn asked_from(&self, key: Key) -> i64 {
+        let poll = self.poll.as_ref().expect("an answer belongs to a poll");
+        let PollState::Asked(_, asks) = &poll.state else {
+            unreachable!("an answer comes to a poll that asked");
+        };
+        asks.iter().find(|ask| ask.key == key).map_or(0, |ask| ask.offset)
+    }
+
+    /// Completes the poll: ok when any key answered without an error.
+    fn finish(
+        &mut self,
+        mut reads: Vec<(Key, KeyRead)>,
+        errors: Vec<(Key, &'static str)>,
+        out: &mut Vec<Effect>,
+    ) {
+        reads.sort_by_key(|(key, _)| *key);
+        let poll = self.poll.take().expect("a poll finishes once");
+        let PollState::Asked(node, asks) = poll.state else {
+            unreachable!("an answer comes to a poll that asked");
+        };
+        let all_bad = !errors.is_empty() && errors.len() == asks.len();
+        let outcome = if all_bad { Outcome::Fail } else { Outcome::Ok };
+        let error = errors.first().map(|(_, code)| *code).filter(|_| all_bad);
+        let gave = Gave::Polled { reads, errors };
+        let completion = Completion { outcome, node: Some(node), error, gave };
+        out.push(Effect::Complete(poll.slot, completion));
+    }
+
+    fn failed(&mut self, error: &'static str, out: &mut Vec<Effect>) {
+        let poll = self.poll.take().expect("a poll fails once");
+        let node = match poll.state {
+            PollState::Asked(node, _) => Some(node),
+            PollState::Waiting => None,
+        };
+        let gave = Gave::Polled { reads: Vec::new(), errors: Vec::new() };
+        let completion = Completion { outcome: Outcome::Fail, node, error: Some(error), gave };
+        out.push(Effect::Complete(poll.slot, completion));
+    }
+}

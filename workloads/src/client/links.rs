@@ -1,0 +1,241 @@
+//! A client's connections: requests out, answers matched by correlation id, losses and time-outs.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use highwater_wire::{ApiKey, RequestHeader, RequestKind, ResponseKind, StrBytes, codec};
+
+use super::{Address, Conn, Effect};
+use crate::{Time, op::code};
+
+/// Whom a connection leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Target {
+    /// A broker by the position of its address in the bootstrap list.
+    Bootstrap(usize),
+    /// A broker by its id.
+    Node(i32),
+}
+
+/// A request on its way or waiting for its connection.
+#[derive(Debug)]
+struct Pending<T> {
+    tag: T,
+    api: ApiKey,
+    version: i16,
+    deadline: Time,
+}
+
+/// A request whose connection does not stand yet.
+#[derive(Debug)]
+struct Waiting<T> {
+    correlation_id: i32,
+    frame: Bytes,
+    pending: Pending<T>,
+    answered: bool,
+}
+
+#[derive(Debug)]
+struct Link<T> {
+    target: Target,
+    up: bool,
+    waiting: Vec<Waiting<T>>,
+    in_flight: BTreeMap<i32, Pending<T>>,
+    /// Requests that get no answer and whose bytes are not known to be out.
+    unwritten: Vec<T>,
+}
+
+/// A request and its bounds.
+#[derive(Debug)]
+pub(super) struct Call<T> {
+    /// Comes back with the answer or the loss.
+    pub tag: T,
+    pub api: ApiKey,
+    pub version: i16,
+    pub body: RequestKind,
+    /// When to give up; the connection is given up with it.
+    pub deadline: Time,
+    /// Whether the broker answers: false for Produce at acks=0.
+    pub answered: bool,
+}
+
+/// Something that became of a request.
+#[derive(Debug)]
+pub(super) enum Happened<T> {
+    /// The bytes are handed over.
+    Sent(T),
+    /// The bytes of a request without an answer are with the kernel.
+    Written(T),
+    /// The answer.
+    Answer(T, Box<ResponseKind>),
+    /// No answer will come; the code says why.
+    Lost(T, &'static str),
+    /// It never left.
+    NotSent(T, &'static str),
+}
+
+/// All connections of one client; `T` names a request to its owner.
+#[derive(Debug)]
+pub(super) struct Links<T> {
+    client_id: StrBytes,
+    next_conn: u32,
+    next_correlation_id: i32,
+    conns: BTreeMap<Target, Conn>,
+    links: BTreeMap<Conn, Link<T>>,
+}
+
+impl<T: Copy> Links<T> {
+    pub(super) fn new(client_id: &str) -> Links<T> {
+        Links {
+            client_id: StrBytes::from_string(client_id.to_owned()),
+            next_conn: 0,
+            next_correlation_id: 0,
+            conns: BTreeMap::new(),
+            links: BTreeMap::new(),
+        }
+    }
+
+    /// Sends a request to `target` at `address`, dialing first where no connection stands.
+    pub(super) fn call(
+        &mut self,
+        (target, address): (Target, &Address),
+        call: Call<T>,
+        out: &mut Vec<Effect>,
+    ) -> Option<Happened<T>> {
+        let correlation_id = self.next_correlation_id;
+        self.next_correlation_id = correlation_id.wrapping_add(1);
+        let header = RequestHeader {
+            api: call.api,
+            version: call.version,
+            correlation_id,
+            client_id: Some(self.client_id.clone()),
+        };
+        let frame = codec::encode_request(&header, &call.body)
+            .expect("a client sets only fields that its fixed version has");
+        let Call { tag, api, version, deadline, answered, .. } = call;
+        let pending = Pending { tag, api, version, deadline };
+        let conn = self.dial(target, address, out);
+        let link = self.links.get_mut(&conn).expect("a dialed connection has a link");
+        let waiting = Waiting { correlation_id, frame, pending, answered };
+        if link.up {
+            return Some(link.send(conn, waiting, out));
+        }
+        link.waiting.push(waiting);
+        None
+    }
+
+    fn dial(&mut self, target: Target, address: &Address, out: &mut Vec<Effect>) -> Conn {
+        if let Some(conn) = self.conns.get(&target) {
+            return *conn;
+        }
+        let conn = Conn(self.next_conn);
+        self.next_conn += 1;
+        out.push(Effect::Connect(conn, address.clone()));
+        self.conns.insert(target, conn);
+        let (waiting, in_flight, unwritten) = (Vec::new(), BTreeMap::new(), Vec::new());
+        self.links.insert(conn, Link { target, up: false, waiting, in_flight, unwritten });
+        conn
+    }
+
+    /// The connection stands: what waited for it leaves.
+    pub(super) fn connected(&mut self, conn: Conn, out: &mut Vec<Effect>) -> Vec<Happened<T>> {
+        let Some(link) = self.links.get_mut(&conn) else { return Vec::new() };
+        link.up = true;
+        let waiting = std::mem::take(&mut link.waiting);
+        waiting.into_iter().map(|waiting| link.send(conn, waiting, out)).collect()
+    }
+
+    /// What was handed over is with the kernel.
+    pub(super) fn written(&mut self, conn: Conn) -> Vec<Happened<T>> {
+        let unwritten = self.links.get_mut(&conn).map(|link| std::mem::take(&mut link.unwritten));
+        unwritten.into_iter().flatten().map(Happened::Written).collect()
+    }
+
+    /// An answer came. One that cannot be read, or that nobody asked for, ends the connection.
+    pub(super) fn frame(
+        &mut self,
+        conn: Conn,
+        frame: Bytes,
+        out: &mut Vec<Effect>,
+    ) -> Vec<Happened<T>> {
+        let Some(link) = self.links.get_mut(&conn) else { return Vec::new() };
+        let id = frame.first_chunk().map(|id| i32::from_be_bytes(*id));
+        let answer = id.and_then(|id| link.in_flight.remove(&id)).and_then(|pending| {
+            match codec::decode_response(pending.api, pending.version, frame) {
+                Ok(response) => Some(Happened::Answer(pending.tag, Box::new(response.body))),
+                Err(_) => {
+                    link.in_flight.insert(id?, pending);
+                    None
+                }
+            }
+        });
+        match answer {
+            Some(answer) => vec![answer],
+            None => {
+                out.push(Effect::Close(conn));
+                self.drop_link(conn, code::MALFORMED_ANSWER)
+            }
+        }
+    }
+
+    /// The connection is gone, and with it everything on it.
+    pub(super) fn closed(&mut self, conn: Conn) -> Vec<Happened<T>> {
+        self.drop_link(conn, code::CONNECTION_LOST)
+    }
+
+    /// Gives up each connection on which a request is over its deadline, as Kafka's clients do: its
+    /// answers come in order, so those behind the late one are late as well.
+    pub(super) fn expire(&mut self, now: Time, out: &mut Vec<Effect>) -> Vec<Happened<T>> {
+        let late = |link: &Link<T>| link.deadline().is_some_and(|deadline| deadline <= now);
+        let conns: Vec<Conn> =
+            self.links.iter().filter(|(_, link)| late(link)).map(|(conn, _)| *conn).collect();
+        let mut happened = Vec::new();
+        for conn in conns {
+            out.push(Effect::Close(conn));
+            happened.extend(self.drop_link(conn, code::TIMEOUT));
+        }
+        happened
+    }
+
+    /// The earliest deadline of any request.
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        self.links.values().filter_map(Link::deadline).min()
+    }
+
+    /// Closes every connection.
+    pub(super) fn close_all(&mut self, out: &mut Vec<Effect>) {
+        out.extend(self.links.keys().map(|conn| Effect::Close(*conn)));
+        self.links.clear();
+        self.conns.clear();
+    }
+
+    fn drop_link(&mut self, conn: Conn, why: &'static str) -> Vec<Happened<T>> {
+        let Some(link) = self.links.remove(&conn) else { return Vec::new() };
+        self.conns.remove(&link.target);
+        let lost = link.in_flight.into_values().map(|pending| Happened::Lost(pending.tag, why));
+        let unwritten = link.unwritten.into_iter().map(|tag| Happened::Lost(tag, why));
+        let unsent = link.waiting.into_iter().map(|waiting| waiting.pending.tag);
+        let unsent = unsent.map(|tag| Happened::NotSent(tag, code::CONNECT_FAILED));
+        lost.chain(unwritten).chain(unsent).collect()
+    }
+}
+
+impl<T: Copy> Link<T> {
+    fn send(&mut self, conn: Conn, waiting: Waiting<T>, out: &mut Vec<Effect>) -> Happened<T> {
+        let tag = waiting.pending.tag;
+        out.push(Effect::Send(conn, waiting.frame));
+        if waiting.answered {
+            let old = self.in_flight.insert(waiting.correlation_id, waiting.pending);
+            debug_assert!(old.is_none(), "a correlation id is in flight once");
+        } else {
+            self.unwritten.push(tag);
+        }
+        Happened::Sent(tag)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        // Deadlines grow with correlation ids but for requests of different kinds, so look at all.
+        let waiting = self.waiting.iter().map(|waiting| waiting.pending.deadline);
+        self.in_flight.values().map(|pending| pending.deadline).chain(waiting).min()
+    }
+}

@@ -1,0 +1,46 @@
+//! What the clients came to, in numbers.
+
+use std::collections::BTreeMap;
+
+use highwater_history::event::Acks;
+
+use crate::{Completion, Outcome, op::Gave, workload::Role};
+
+/// Counts of operations and records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Operations begun.
+    pub invoked: u64,
+    /// Operations ended ok.
+    pub ok: u64,
+    /// Operations ended fail.
+    pub fail: u64,
+    /// Operations ended info.
+    pub info: u64,
+    /// Sends ended ok, by acks level.
+    pub sends_ok: BTreeMap<Acks, u64>,
+    /// Records that polls returned, repeats included.
+    pub records_read: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, role: Role, completion: &Completion) {
+        match completion.outcome {
+            Outcome::Ok => self.ok += 1,
+            Outcome::Fail => self.fail += 1,
+            Outcome::Info => self.info += 1,
+        }
+        if let (Role::Producer(acks), Outcome::Ok) = (role, completion.outcome) {
+            *self.sends_ok.entry(acks).or_default() += 1;
+        }
+        if let Gave::Polled { reads, .. } = &completion.gave {
+            self.records_read +=
+                reads.iter().map(|(_, read)| read.records.len() as u64).sum::<u64>();
+        }
+    }
+
+    /// Sends ended ok at any level.
+    pub fn acknowledged(&self) -> u64 {
+        self.sends_ok.iter().filter(|(acks, _)| **acks != Acks::Zero).map(|(_, n)| n).sum()
+    }
+}
