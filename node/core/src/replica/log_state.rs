@@ -7,8 +7,11 @@ use super::epoch_cache::EpochCache;
 use super::producers::Producers;
 use crate::types::Offset;
 
-/// How many batches keep their size for counting what a waiting fetch could read.
+/// How many batches keep their size for counting what a fetch could read.
 const SIZED_BATCHES: usize = 1024;
+
+/// More bytes than any fetch takes: what is readable when it begins before the sized batches.
+const UNSIZED_BYTES: u64 = u32::MAX as u64;
 
 /// What the disk says of a log when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,8 +52,16 @@ pub(super) struct LogState {
     pub appended: Offset,
     pub epochs: EpochCache,
     pub producers: Producers,
-    /// (base offset, size in bytes) of the newest batches.
-    sizes: VecDeque<(Offset, u32)>,
+    /// The newest batches.
+    sizes: VecDeque<SizedBatch>,
+}
+
+/// Where a batch lies, and its bytes.
+#[derive(Clone, Copy, Debug)]
+struct SizedBatch {
+    base: Offset,
+    end: Offset,
+    bytes: u32,
 }
 
 impl LogState {
@@ -76,7 +87,8 @@ impl LogState {
         if self.sizes.len() == SIZED_BATCHES {
             self.sizes.pop_front();
         }
-        self.sizes.push_back((batch.base_offset, batch.size_bytes));
+        let (base, end, bytes) = (batch.base_offset, batch.next_offset(), batch.size_bytes);
+        self.sizes.push_back(SizedBatch { base, end, bytes });
     }
 
     /// Ends the log at `end`: offsets, epochs and producers together (rules 5, 15).
@@ -106,13 +118,17 @@ impl LogState {
         }
     }
 
-    /// Bytes of the batches that begin in `from..upto`; of old ones at least one byte.
+    /// Bytes of the batches from the one that holds `from` up to `upto`; a large number when some
+    /// of them are too old to be known.
     pub fn bytes_between(&self, from: Offset, upto: Offset) -> u64 {
         if from >= upto {
             return 0;
         }
+        if self.sizes.front().is_none_or(|oldest| from < oldest.base) {
+            return UNSIZED_BYTES;
+        }
         let newest_first = self.sizes.iter().rev();
-        let inside = newest_first.skip_while(|(b, _)| *b >= upto).take_while(|(b, _)| *b >= from);
-        inside.map(|(_, size)| u64::from(*size)).sum::<u64>().max(1)
+        let inside = newest_first.skip_while(|b| b.base >= upto).take_while(|b| b.end > from);
+        inside.map(|b| u64::from(b.bytes)).sum()
     }
 }

@@ -4,6 +4,7 @@ use super::batch::BatchMeta;
 use super::env::Env;
 use super::error::ReplicaError;
 use super::output::{Output, Outputs};
+use super::producers::Remembered;
 use super::{Replica, Role};
 use crate::types::{LeaderEpoch, Offset};
 
@@ -27,8 +28,8 @@ pub struct Appended {
     pub last_offset: Offset,
     /// The epoch to write into the batch.
     pub leader_epoch: LeaderEpoch,
-    /// True when the batch was there already (rule 42): nothing is to be written.
-    pub repeat: bool,
+    /// What it repeats, when it was there already (rule 42): nothing is to be written.
+    pub repeat_of: Option<Remembered>,
 }
 
 impl Replica {
@@ -48,12 +49,13 @@ impl Replica {
         (env.rules.admits_append)(acks, isr, self.effective_min_isr())?;
         if let Some(known) = self.log.producers.check(env.rules, batch)? {
             let (base_offset, last_offset) = (known.base_offset, known.last_offset);
-            return Ok(Appended { base_offset, last_offset, leader_epoch, repeat: true });
+            let repeat_of = Some(known);
+            return Ok(Appended { base_offset, last_offset, leader_epoch, repeat_of });
         }
         let placed = batch.placed(self.log.appended, leader_epoch);
         self.log.append(&placed);
         let (base_offset, last_offset) = (placed.base_offset, placed.last_offset);
-        Ok(Appended { base_offset, last_offset, leader_epoch, repeat: false })
+        Ok(Appended { base_offset, last_offset, leader_epoch, repeat_of: None })
     }
 
     /// The disk holds everything below `end`; appends are confirmed in their order.

@@ -21,6 +21,8 @@ pub struct Remembered {
     pub base_offset: Offset,
     /// The offset of its last record.
     pub last_offset: Offset,
+    /// Its largest timestamp, in Unix milliseconds.
+    pub timestamp_ms: i64,
 }
 
 /// One producer's state on one partition.
@@ -106,5 +108,6 @@ fn remember(batch: &BatchMeta, stamp: &ProducerStamp) -> Remembered {
         last_sequence: batch.last_sequence(stamp),
         base_offset: batch.base_offset,
         last_offset: batch.last_offset,
+        timestamp_ms: batch.max_timestamp_ms,
     }
 }

@@ -56,7 +56,7 @@ pub enum FetchAnswer {
     Readable {
         /// The first offset that is not to be served.
         upto: Offset,
-        /// Bytes in that range, as far as known; at least 1 when there is any.
+        /// Bytes of the batches in that range; more than any fetch takes when that is unknown.
         bytes: u64,
         /// What to tell the reader of the log.
         bounds: LogBounds,

@@ -57,7 +57,7 @@ pub fn appended(appended: Result<Appended, ReplicaError>) -> String {
     match appended {
         Err(error) => format!("refused {error:?}\n"),
         Ok(at) => {
-            let how = if at.repeat { "repeats" } else { "appended at" };
+            let how = if at.repeat_of.is_some() { "repeats" } else { "appended at" };
             format!("{how} {}..={} epoch {}\n", at.base_offset, at.last_offset, at.leader_epoch)
         }
     }

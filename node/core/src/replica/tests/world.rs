@@ -141,7 +141,7 @@ impl World {
         };
         let appended = self.replica.append(env, &batch, acks(line));
         if let Ok(at) = appended
-            && !at.repeat
+            && at.repeat_of.is_none()
         {
             self.disk.batches.push(batch.placed(at.base_offset, at.leader_epoch));
         }
