@@ -371,4 +371,3 @@ fn peer_versions(frame: Bytes) -> Result<BTreeMap<i16, VersionRange>, CallError>
     let range = |api: &ApiVersion| VersionRange { min: api.min_version, max: api.max_version };
     Ok(answer.api_keys.iter().map(|api| (api.api_key, range(api))).collect())
 }
-

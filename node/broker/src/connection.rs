@@ -190,4 +190,3 @@ impl Connection {
         self.waiting.len() >= MAX_WAITING_FRAMES || self.waiting_bytes >= MAX_WAITING_BYTES
     }
 }
-

@@ -1,6 +1,10 @@
 //! The broker's part of a node: its metadata, its life cycle, its replicas.
 
+pub(crate) mod auto_create;
+pub(crate) mod cluster_view;
 pub mod lifecycle;
+
+use std::collections::BTreeSet;
 
 use highwater_node_core::metadata::{Image, Replay};
 use highwater_node_core::types::BrokerId;
@@ -20,6 +24,8 @@ pub struct BrokerRole {
     pub controller: Option<BrokerId>,
     /// Registration, heartbeats, shutdown.
     pub lifecycle: Lifecycle,
+    /// Names of topics that the controller was asked to create for a client.
+    pub(crate) auto_creating: BTreeSet<String>,
 }
 
 impl BrokerRole {
@@ -28,6 +34,7 @@ impl BrokerRole {
             replay: Replay::default(),
             controller: None,
             lifecycle: Lifecycle::new(kernel.random()),
+            auto_creating: BTreeSet::new(),
         }
     }
 

@@ -48,12 +48,30 @@ pub struct NodeConfig {
     pub connections_max_idle_ms: u64,
     /// `request.timeout.ms` of requests to brokers and controllers.
     pub request_timeout_ms: u64,
+    /// `auto.create.topics.enable`.
+    pub auto_create_topics_enable: bool,
+    /// `num.partitions`.
+    pub num_partitions: i32,
+    /// `default.replication.factor`.
+    pub default_replication_factor: i16,
+    /// `max.request.partition.size.limit`.
+    pub max_request_partition_size_limit: i32,
     /// `broker.heartbeat.interval.ms`.
     pub broker_heartbeat_interval_ms: u64,
     /// `broker.session.timeout.ms`.
     pub broker_session_timeout_ms: u64,
     /// `initial.broker.registration.timeout.ms`.
     pub initial_registration_timeout_ms: u64,
+    /// `unclean.leader.election.enable`.
+    pub unclean_leader_election_enable: bool,
+    /// `unclean.leader.election.interval.ms`.
+    pub unclean_leader_election_interval_ms: u64,
+    /// `auto.leader.rebalance.enable`.
+    pub auto_leader_rebalance_enable: bool,
+    /// `leader.imbalance.check.interval.seconds`, in milliseconds.
+    pub leader_imbalance_check_interval_ms: u64,
+    /// `controller.quorum.fetch.timeout.ms`: how long a fetch of the metadata log may take.
+    pub quorum_fetch_timeout_ms: u64,
 }
 
 impl NodeConfig {
