@@ -1,5 +1,8 @@
 //! The clients' sockets and clock: the one file here that knows tokio.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::BTreeMap,
     fs::File,

@@ -18,12 +18,14 @@ use highwater_wire::{
     },
 };
 
-use crate::{Catalog, Key};
+use crate::{Catalog, Key, client::Address};
 
 /// One broker that leads every key at epoch 3 and knows no others.
 #[derive(Debug)]
 pub struct FakeBroker {
     catalog: Catalog,
+    /// Where its metadata says that it listens.
+    pub address: Address,
     pub logs: BTreeMap<Key, Vec<Bytes>>,
     ends: BTreeMap<Key, i64>,
     next_producer_id: i64,
@@ -42,6 +44,7 @@ impl FakeBroker {
     pub fn new(catalog: &Catalog) -> FakeBroker {
         FakeBroker {
             catalog: catalog.clone(),
+            address: Address { host: "fake".into(), port: 9092 },
             logs: BTreeMap::new(),
             ends: BTreeMap::new(),
             next_producer_id: 4_000,
@@ -90,8 +93,8 @@ impl FakeBroker {
     fn metadata(&self) -> MetadataResponse {
         let broker = MetadataResponseBroker::default()
             .with_node_id(BrokerId(Self::NODE))
-            .with_host(StrBytes::from_static_str("fake"))
-            .with_port(9092);
+            .with_host(StrBytes::from_string(self.address.host.clone()))
+            .with_port(self.address.port.into());
         let topic = |topic: &crate::topic::Topic| {
             let partition = |index| {
                 MetadataResponsePartition::default()

@@ -1,0 +1,137 @@
+//! The driver against a broker in memory behind a real socket.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use highwater_history::{
+    event::{EventKind, Function},
+    recorder::Recorder,
+};
+use highwater_wire::frame::{self, FrameBuffer};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+
+use super::{History, Progress, drive};
+use crate::{
+    Acks, Settings,
+    client::Address,
+    fleet::{Fleet, FleetConfig},
+    settings::AcksMode,
+    testing::{FakeBroker, catalog},
+    workload,
+};
+
+async fn serve(broker: Arc<Mutex<FakeBroker>>, mut stream: TcpStream) -> io::Result<()> {
+    let mut buffer = FrameBuffer::new(1 << 20);
+    while stream.read_buf(buffer.space()).await? > 0 {
+        while let Some(frame) = buffer.next_frame().expect("whole frames") {
+            let answer = broker.lock().unwrap().answer(frame);
+            if let Some(answer) = answer {
+                stream.write_all(&frame::prefix(std::slice::from_ref(&answer))).await?;
+                stream.write_all(&answer).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A broker that listens; each accepted connection ends after `life`.
+async fn start_broker(life: Duration) -> Address {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let address = Address { host: "127.0.0.1".into(), port };
+    let mut broker = FakeBroker::new(&catalog());
+    broker.address = address.clone();
+    let broker = Arc::new(Mutex::new(broker));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(tokio::time::timeout(life, serve(broker.clone(), stream)));
+        }
+    });
+    address
+}
+
+fn fleet(bootstrap: Address, change: impl FnOnce(&mut Settings)) -> Fleet {
+    let mut settings = Settings {
+        run_id: "r7".into(),
+        acks: AcksMode::Only(Acks::All),
+        producers: 2,
+        consumers: 1,
+        ..Settings::default()
+    };
+    change(&mut settings);
+    let bootstrap = vec![bootstrap];
+    let config = FleetConfig { settings, catalog: catalog(), bootstrap, seed: 1, unix_zero_ms: 0 };
+    Fleet::new(workload::find("log").unwrap(), config)
+}
+
+async fn run(fleet: &mut Fleet, millis: u64) -> Vec<highwater_history::Event> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let history = History::new(Recorder::create(file.path()).unwrap());
+    let (stop, stopped) = watch::channel(false);
+    let progress = watch::Sender::new(Progress::default());
+    let end = async {
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+        stop.send(true).unwrap();
+    };
+    let patience = Duration::from_secs(5);
+    let driven = drive(fleet, Instant::now(), &history, stopped, patience, &progress);
+    let (driven, ()) = tokio::join!(driven, end);
+    driven.unwrap();
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn sends_are_acknowledged_and_read_over_real_sockets() {
+    let address = start_broker(Duration::from_secs(60)).await;
+    let mut fleet = fleet(address, |_| ());
+    let events = run(&mut fleet, 500).await;
+    let acknowledged = fleet.counts().acknowledged();
+    assert!(acknowledged > 300, "{acknowledged} sends in half a second");
+    assert!(fleet.counts().records_read > 0);
+    let ends = events.iter().filter(|e| e.kind != EventKind::Invoke && e.f == Function::Send);
+    let begins = events.iter().filter(|e| e.kind == EventKind::Invoke && e.f == Function::Send);
+    assert_eq!(ends.count(), begins.count(), "every operation came to an end");
+}
+
+#[tokio::test]
+async fn connections_that_end_are_dialed_again() {
+    let address = start_broker(Duration::from_millis(100)).await;
+    let mut fleet = fleet(address, |_| ());
+    run(&mut fleet, 600).await;
+    assert!(fleet.counts().acknowledged() > 300, "{:?}", fleet.counts());
+    assert_eq!(fleet.counts().info, 0, "an idempotent producer repeats");
+}
+
+/// Takes a few bytes and then has no space left.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_ends_the_drive_with_its_error() {
+    let address = start_broker(Duration::from_secs(60)).await;
+    let mut fleet = fleet(address, |_| ());
+    let history = History::new(Recorder::new("history.jsonl".as_ref(), Full(20)));
+    let (_stop, stopped) = watch::channel(false);
+    let progress = watch::Sender::new(Progress::default());
+    let driven =
+        drive(&mut fleet, Instant::now(), &history, stopped, Duration::ZERO, &progress).await;
+    assert!(driven.unwrap_err().to_string().contains("no space left"));
+}
