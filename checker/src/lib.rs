@@ -1,1 +1,26 @@
 //! Judges the evidence of a run: claims over a history.
+//!
+//! [`check`] reads the history once into an [`index::Index`] (struct of arrays per key), asks every
+//! claim of `src/claim/` about it, and merges their answers into a [`Verdict`]. What one anomaly is
+//! and what permits it is decided by the contract; every finding names the rule it breaks or the
+//! clause that allows it.
+
+pub mod claim;
+pub mod cli;
+pub mod conflict;
+mod coverage;
+pub mod evidence;
+pub mod finding;
+pub mod index;
+mod judge;
+pub mod leadership;
+mod metrics;
+mod permission;
+mod reason;
+pub mod replicas;
+pub mod text;
+pub mod view;
+
+pub use evidence::{Evidence, History};
+pub use highwater_history::Verdict;
+pub use judge::{CheckError, Options, check};

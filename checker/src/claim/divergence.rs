@@ -1,0 +1,112 @@
+//! Replicas hold the same batches below their high watermarks.
+
+use std::collections::BTreeMap;
+
+use highwater_history::{
+    Offset,
+    dumps::{DumpBatch, Moment},
+    lines::Lines,
+};
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{finding::Findings, replicas::Dump, view::KeyView};
+
+/// Compares every dump with the final ones: one anomaly for each base offset at which some replica
+/// differs below both high watermarks.
+pub static ENTRY: Entry = Entry {
+    rules: &[1, 2, 3, 8, 9, 13, 15],
+    evidence: &["D4"],
+    anomalies: &["divergence"],
+    needs: &[Need::Dumps],
+    decides: Decides::AtTheEnd,
+    judge: Judge::Key(judge),
+};
+
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let mut differing: BTreeMap<Offset, String> = BTreeMap::new();
+    let finals = view.dumps.iter().filter(|dump| dump.1.header.moment == Moment::Final);
+    let Some(reference) = finals
+        .clone()
+        .find(|dump| view.log.as_ref().is_none_or(|log| log.node == dump.1.header.node))
+    else {
+        return;
+    };
+    for other in &view.dumps {
+        compare(view, reference, other, &mut differing);
+    }
+    for (offset, why) in differing {
+        findings.violation("divergence", || {
+            view.finding_at(Some(offset), 3, "D4", Vec::new(), why.clone())
+        });
+    }
+}
+
+fn compare(
+    view: &KeyView<'_>,
+    reference: &Dump<'_>,
+    other: &Dump<'_>,
+    differing: &mut BTreeMap<Offset, String>,
+) {
+    let Some((from, to)) = common_range(view, reference.1, other.1) else { return };
+    let mut left = within(reference.1, from, to).peekable();
+    let mut right = within(other.1, from, to).peekable();
+    loop {
+        let offset = match (left.peek(), right.peek()) {
+            (None, None) => break,
+            (Some(batch), None) | (None, Some(batch)) => batch.base_offset,
+            (Some(a), Some(b)) => a.base_offset.min(b.base_offset),
+        };
+        let a = left.next_if(|batch| batch.base_offset == offset);
+        let b = right.next_if(|batch| batch.base_offset == offset);
+        if a.map(identity) != b.map(identity) {
+            differing.entry(offset).or_insert_with(|| {
+                format!(
+                    "{} has {}, {} has {}",
+                    reference.0.display(),
+                    a.map_or("no batch".to_owned(), describe),
+                    other.0.display(),
+                    b.map_or("no batch".to_owned(), describe),
+                )
+            });
+        }
+    }
+}
+
+/// Offsets that both dumps speak of and both replicas knew to be committed. What an allowed
+/// unclean election cut may differ in dumps taken before the end.
+fn common_range(
+    view: &KeyView<'_>,
+    a: &Lines<DumpBatch>,
+    b: &Lines<DumpBatch>,
+) -> Option<(Offset, Offset)> {
+    let start = |dump: &Lines<DumpBatch>| {
+        dump.header.from.max(dump.header.log_start.unwrap_or(dump.header.from))
+    };
+    let mut to = a.header.hw?.min(b.header.hw?);
+    if b.header.moment != Moment::Final {
+        let log = view.log.as_ref()?;
+        let unclean = view.elections.iter().filter(|e| e.unclean && e.unclean_allowed);
+        to = unclean.map(|e| log.start_of_epoch(e.epoch)).fold(to, Offset::min);
+    }
+    Some((start(a).max(start(b)), to))
+}
+
+fn within(dump: &Lines<DumpBatch>, from: Offset, to: Offset) -> impl Iterator<Item = &DumpBatch> {
+    dump.lines.iter().filter(move |batch| batch.base_offset >= from && batch.last_offset < to)
+}
+
+fn identity(batch: &DumpBatch) -> (Offset, i32, i64, i16, i32, u32, bool) {
+    (
+        batch.last_offset,
+        batch.epoch,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.sequence,
+        batch.crc,
+        batch.control,
+    )
+}
+
+fn describe(batch: &DumpBatch) -> String {
+    format!("epoch {} producer {} crc {:08x}", batch.epoch, batch.producer_id, batch.crc)
+}

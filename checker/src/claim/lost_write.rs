@@ -1,0 +1,90 @@
+//! An acknowledged record is where its acknowledgement says, for as long as it is retained.
+
+use highwater_history::{Offset, verdict::Finding};
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{
+    finding::{Findings, Ruling},
+    index::records::RecordId,
+    replicas::{FinalLog, Holds},
+    view::KeyView,
+};
+
+/// Judges acknowledged records against the final log, or against what consumers passed over.
+pub static ENTRY: Entry = Entry {
+    rules: &[2, 4, 14, 16, 17, 22, 23, 26, 27, 36, 37, 38],
+    evidence: &["D1"],
+    anomalies: &["lost-write"],
+    needs: &[Need::Dumps, Need::Elections, Need::Outcome],
+    decides: Decides::AtTheEnd,
+    judge: Judge::Key(judge),
+};
+
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    for record in view.key.records.ids() {
+        let ruling = match &view.log {
+            Some(log) => absent_from(log, view, record),
+            None => passed_over(view, record),
+        };
+        let Some((offset, ruling)) = ruling else { continue };
+        if let Ruling::Permitted(permission) = &ruling {
+            let at = view.sender(record).map_or(0, |sender| sender.completed_at);
+            findings.lose(&view.key.key, permission, offset, at);
+        }
+        findings.rule("lost-write", ruling, || describe(view, record, offset));
+    }
+}
+
+/// With dumps: the record is not below the high watermark of the final leader's log.
+fn absent_from(
+    log: &FinalLog<'_>,
+    view: &KeyView<'_>,
+    record: RecordId,
+) -> Option<(Offset, Ruling)> {
+    let records = &view.key.records;
+    if !records.is_acknowledged(record) || log.committed_place(record).is_some() {
+        return None;
+    }
+    let acked = records.ack(record, &view.run.index.ops);
+    let offset = acked.unwrap_or(Offset::MAX);
+    if offset < log.from {
+        return None;
+    }
+    let why = if log.place_of(record).is_some() {
+        "an acknowledged record stands above the final high watermark"
+    } else if log.at(offset) == Holds::Unreadable {
+        "the final log is unreadable where a record was acknowledged"
+    } else {
+        return Some((offset, view.loss(record, offset)));
+    };
+    Some((offset, Ruling::Undecided(format!("{} at {offset}: {why}", view.key.key))))
+}
+
+/// Without dumps: an ok poll reached the record's offset or a higher one, and none returned it.
+fn passed_over(view: &KeyView<'_>, record: RecordId) -> Option<(Offset, Ruling)> {
+    let records = &view.key.records;
+    if records.is_read(record) {
+        return None;
+    }
+    let offset = records.ack(record, &view.run.index.ops)?;
+    let reached = view.key.reads.highest_ok().is_some_and(|highest| highest >= offset);
+    reached.then(|| (offset, view.loss(record, offset)))
+}
+
+fn describe(view: &KeyView<'_>, record: RecordId, offset: Offset) -> Finding {
+    let acks = view.acks(record).as_str();
+    let who = view.sender(record).and_then(|sender| sender.node);
+    let who = who.map_or("a broker".to_owned(), |node| format!("node {node}"));
+    let found = match &view.log {
+        Some(log) => match log.at(offset) {
+            Holds::Value(value) => {
+                format!("the final log of node {} holds {value} there", log.node)
+            }
+            _ => format!("the final log of node {} does not hold it", log.node),
+        },
+        None => "polls went past it without returning it".to_owned(),
+    };
+    let why = format!("{who} acknowledged it (acks={acks}); {found}{}", view.held_by(record));
+    let shown = Some(offset).filter(|offset| *offset != Offset::MAX);
+    view.finding(record, shown, 38, "D1", why)
+}

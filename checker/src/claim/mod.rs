@@ -1,0 +1,57 @@
+//! Claims: each file decides one guarantee; the file's name is the claim's.
+//!
+//! A claim is a fold over keys: [`Judge::Key`] sees one key with everything known of it and leaves
+//! [`Findings`], which are merged. A claim that looks across keys says so with [`Judge::Run`].
+
+use crate::{
+    finding::Findings,
+    view::{KeyView, RunView},
+};
+
+/// One claim.
+#[derive(Debug)]
+pub struct Entry {
+    /// The contract rules that it watches.
+    pub rules: &'static [u16],
+    /// The kinds of evidence that it judges by, `D1` to `D19`; empty for rules that have none.
+    pub evidence: &'static [&'static str],
+    /// The names of the anomalies that it may report.
+    pub anomalies: &'static [&'static str],
+    /// What it needs beside the history.
+    pub needs: &'static [Need],
+    /// Whether a violation is final as soon as the history shows it.
+    pub decides: Decides,
+    /// How it judges.
+    pub judge: Judge,
+}
+
+/// Evidence beside the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Dumps of the replicas' logs.
+    Dumps,
+    /// Elections: the metadata log or samples.
+    Elections,
+    /// How the run ended.
+    Outcome,
+}
+
+/// When a claim may decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decides {
+    /// What it finds in a part of the history is found in the whole.
+    BeforeTheEnd,
+    /// Later events may excuse what it finds.
+    AtTheEnd,
+}
+
+/// How a claim judges.
+#[derive(Clone, Copy, Debug)]
+pub enum Judge {
+    /// Key by key.
+    Key(fn(&KeyView<'_>, &mut Findings)),
+    /// The run as a whole, all keys beside it.
+    Run(fn(&RunView<'_>, &[KeyView<'_>], &mut Findings)),
+}
+
+include!(concat!(env!("OUT_DIR"), "/claim_table.rs"));

@@ -1,0 +1,149 @@
+//! A consumer reads a partition in order, and passes over nothing that is there.
+
+use std::collections::BTreeMap;
+
+use highwater_history::Offset;
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{
+    finding::{Findings, Permission, Ruling},
+    index::{
+        operations::{OpId, Operation, Outcome},
+        reads::PollRun,
+        records::RecordId,
+    },
+    view::KeyView,
+};
+
+/// Counts steps back and skips, between the operations of one process and within one operation.
+pub static ENTRY: Entry = Entry {
+    rules: &[58, 60, 61],
+    evidence: &["D8"],
+    anomalies: &["nonmonotonic-poll", "poll-skip", "int-nonmonotonic-poll", "int-poll-skip"],
+    needs: &[Need::Elections],
+    decides: Decides::AtTheEnd,
+    judge: Judge::Key(judge),
+};
+
+/// A step between two reads.
+struct Step {
+    record: RecordId,
+    from: Offset,
+    to: Offset,
+    ranks: i64,
+}
+
+/// Where a process stands on the key: the last place of its latest ok operation.
+#[derive(Clone, Copy)]
+struct Position {
+    offset: Offset,
+    op: OpId,
+}
+
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let mut positions: BTreeMap<u32, Position> = BTreeMap::new();
+    for run in view.key.reads.runs() {
+        let operation = view.op(run.op);
+        let mut last: Option<Offset> = None;
+        for (offset, record) in view.key.reads.of(run) {
+            let Some(to) = offset.or_else(|| view.key.order.sole(record)) else { continue };
+            match last {
+                Some(from) => judge_inside(view, run, step(view, record, from, to), findings),
+                None => {
+                    let position = positions.get(&operation.process);
+                    judge_between(view, run, position, (record, to), findings);
+                }
+            }
+            last = Some(to);
+        }
+        if let Some(offset) = last.filter(|_| operation.outcome == Outcome::Ok) {
+            positions.insert(operation.process, Position { offset, op: run.op });
+        }
+    }
+}
+
+fn step(view: &KeyView<'_>, record: RecordId, from: Offset, to: Offset) -> Step {
+    Step { record, from, to, ranks: view.key.order.step(from, to) }
+}
+
+fn judge_inside(view: &KeyView<'_>, run: &PollRun, step: Step, findings: &mut Findings) {
+    if step.ranks == 1 || run.rebalanced {
+        return;
+    }
+    let anomaly = if step.ranks < 1 { "int-nonmonotonic-poll" } else { "int-poll-skip" };
+    let operation = view.op(run.op);
+    let ruling = moved(view, &step, operation.invoked_at, operation);
+    findings.rule(anomaly, ruling, || describe(view, operation, None, &step));
+}
+
+fn judge_between(
+    view: &KeyView<'_>,
+    run: &PollRun,
+    position: Option<&Position>,
+    (record, to): (RecordId, Offset),
+    findings: &mut Findings,
+) {
+    let Some(position) = position else { return };
+    let step = step(view, record, position.offset, to);
+    if step.ranks == 1 {
+        return;
+    }
+    let operation = view.op(run.op);
+    let process = view.run.index.processes.get(operation.process);
+    let before = view.op(position.op);
+    let since = before.completed.unwrap_or(before.invoked);
+    let assigned = process.assignments_between(since, operation.invoked);
+    if assigned.iter().any(|assignment| assignment.forgets(view.id)) {
+        return;
+    }
+    let anomaly = if step.ranks < 1 { "nonmonotonic-poll" } else { "poll-skip" };
+    let subscribed = process.assignment_before(operation.invoked).filter(|last| last.subscribed);
+    let ruling = match subscribed {
+        Some(last) => Ruling::Permitted(Permission::new(
+            "c.6 subscribe",
+            format!("the subscription of event {}", last.event),
+        )),
+        None => moved(view, &step, before.invoked_at, operation),
+    };
+    findings.rule(anomaly, ruling, || describe(view, operation, Some(before), &step));
+}
+
+/// An unclean election may set a consumer back or ahead; and records that may be gone may be
+/// passed over.
+fn moved(view: &KeyView<'_>, step: &Step, since: u64, operation: &Operation) -> Ruling {
+    let highest = step.from.max(step.to);
+    view.consumers_moved(highest, since, operation.completed_at).or_else(|| {
+        if step.ranks < 1 { Ruling::Forbidden } else { skipped_may_be_gone(view, step) }
+    })
+}
+
+fn skipped_may_be_gone(view: &KeyView<'_>, step: &Step) -> Ruling {
+    let skipped = view.key.order.between(step.from, step.to);
+    let holders = skipped
+        .iter()
+        .flat_map(|offset| view.key.order.holders(*offset).iter().map(|record| (*offset, *record)));
+    holders
+        .map(|(offset, record)| view.loss(record, offset))
+        .reduce(Ruling::and)
+        .unwrap_or(Ruling::Forbidden)
+}
+
+fn describe(
+    view: &KeyView<'_>,
+    operation: &Operation,
+    before: Option<&Operation>,
+    step: &Step,
+) -> highwater_history::verdict::Finding {
+    let Step { from, to, ranks, .. } = *step;
+    let skipped = view.key.order.between(from, to);
+    let what = match skipped.first() {
+        Some(first) => format!("passes over {} known offsets from {first} on", skipped.len()),
+        None => "goes back or stays".to_owned(),
+    };
+    let why = format!("reads {to} after {from} and {what} (step {ranks})");
+    let mut events = before.map_or_else(Vec::new, Operation::events);
+    events.extend(operation.events());
+    let mut finding = view.finding_at(Some(to), 60, "D8", events, why);
+    finding.value = Some(view.key.records.value(step.record));
+    finding
+}

@@ -1,0 +1,71 @@
+//! By the end of the run every acknowledged record has been read.
+
+use highwater_history::{Offset, outcome::FinalPartition};
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{
+    finding::{Findings, Ruling},
+    index::records::RecordId,
+    view::KeyView,
+};
+
+/// Counts acknowledged records that no ok poll returned; lost ones too.
+pub static ENTRY: Entry = Entry {
+    rules: &[38, 58, 60, 81],
+    evidence: &["D8"],
+    anomalies: &["unseen"],
+    needs: &[Need::Outcome],
+    decides: Decides::AtTheEnd,
+    judge: Judge::Key(judge),
+};
+
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let records = &view.key.records;
+    for record in records.ids() {
+        if !records.is_acknowledged(record) || records.is_ok_read(record) {
+            continue;
+        }
+        let offset = records.ack(record, &view.run.index.ops);
+        if let Some(why) = too_early(view, offset) {
+            findings.undecided(why);
+            return;
+        }
+        findings.rule("unseen", ruling(view, record, offset), || {
+            let why = "it was acknowledged and never read".to_owned();
+            view.finding(record, offset, 60, "D8", why)
+        });
+    }
+}
+
+/// Without a final read that came as far as the record, nobody was given the chance to see it.
+fn too_early(view: &KeyView<'_>, offset: Option<Offset>) -> Option<String> {
+    if view.run.evidence.is_bare() {
+        return None;
+    }
+    let Some(outcome) = &view.run.evidence.outcome else {
+        return Some("the run was cut short before its final reads".to_owned());
+    };
+    let read_to =
+        outcome.partitions.get(&view.key.key).and_then(|at: &FinalPartition| at.final_read_to);
+    match (read_to, offset) {
+        (Some(_), None) => None,
+        // A final reader that reached the log's end saw all there is, so what lies beyond is gone.
+        (Some(to), Some(offset))
+            if offset < to || view.log.as_ref().is_some_and(|log| log.hw <= to) =>
+        {
+            None
+        }
+        _ => Some(format!("{}: the final read did not reach the end", view.key.key)),
+    }
+}
+
+fn ruling(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Ruling {
+    if view.key.records.is_read(record) {
+        return Ruling::Forbidden;
+    }
+    let kept = view.log.as_ref().is_some_and(|log| log.committed_place(record).is_some());
+    match kept {
+        true => Ruling::Forbidden,
+        false => view.loss(record, offset.unwrap_or(Offset::MAX)),
+    }
+}

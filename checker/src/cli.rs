@@ -1,0 +1,78 @@
+//! The command line of `highwater-check`, which `highwater check` shares.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use highwater_history::{Promise, format::Document};
+
+use crate::{
+    Verdict, check,
+    evidence::{Evidence, Instead},
+    judge::Options,
+    text,
+};
+
+/// Exit status for a wrong option or a file that cannot be read as what it should be.
+pub const USAGE: u8 = 64;
+
+/// What to judge and how.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    /// A run folder, or a history file (.jsonl, also .gz or .zst).
+    pub path: PathBuf,
+    /// The history's format.
+    #[arg(long, value_enum, default_value_t = Format::Auto)]
+    pub format: Format,
+    /// A manifest to judge by instead of the folder's.
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Option<PathBuf>,
+    /// A folder of dumps to judge by instead of the folder's.
+    #[arg(long, value_name = "DIR")]
+    pub dumps: Option<PathBuf>,
+    /// Judge as if this had been promised, as in acks=1 (repeatable).
+    #[arg(long = "promise", value_name = "KEY=VALUE")]
+    pub promises: Vec<String>,
+    /// Print exactly the verdict, as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Judge only these claims.
+    #[arg(long, value_delimiter = ',', value_name = "CLAIM,...")]
+    pub claims: Option<Vec<String>>,
+}
+
+/// The history's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// By suffix and content.
+    Auto,
+    /// JSON lines.
+    Jsonl,
+}
+
+impl CheckArgs {
+    /// Reads the evidence and judges it. Errors are the user's: bad option or bad file.
+    pub fn judge(&self) -> anyhow::Result<Verdict> {
+        let mut promise = Promise::default();
+        for text in &self.promises {
+            promise.set(text)?;
+        }
+        let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
+        let evidence = Evidence::load(&self.path, &instead)?;
+        Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
+    }
+
+    /// Judges, writes the verdict into a run folder, and says what to print.
+    pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
+        let verdict = self.judge()?;
+        if self.path.is_dir() {
+            let file = highwater_history::RunFolder::new(&self.path).verdict_path();
+            verdict.write(&file).context("the verdict cannot be written")?;
+        }
+        let shown = match self.json {
+            true => serde_json::to_string(&verdict).context("the verdict is no JSON")? + "\n",
+            false => text::of(&verdict),
+        };
+        Ok((verdict, shown))
+    }
+}

@@ -1,0 +1,81 @@
+//! Offsets at which two values are known: what inconsistent-offsets counts and split-brain-write
+//! explains.
+
+use highwater_history::{Offset, Value};
+
+use crate::{
+    finding::{Permission, Ruling},
+    index::records::RecordId,
+    replicas::Holds,
+    view::KeyView,
+};
+
+/// Two or more values at one offset.
+#[derive(Debug)]
+pub struct Conflict {
+    /// The offset.
+    pub offset: Offset,
+    /// The records that acknowledgements and polls place there.
+    pub holders: Vec<RecordId>,
+    /// What the final log holds there.
+    pub survivor: Option<Value>,
+}
+
+/// Every conflict of a key, in offset order.
+pub fn conflicts(view: &KeyView<'_>) -> Vec<Conflict> {
+    let mut conflicts = Vec::new();
+    for (offset, holders) in view.key.order.iter() {
+        let survivor = view.log.as_ref().and_then(|log| {
+            let kept = holders.len() == 1 && log.place_of(holders[0]) == Some(offset);
+            if kept || offset < log.from {
+                return None;
+            }
+            match log.at(offset) {
+                Holds::Value(value) => Some(value),
+                Holds::Nothing | Holds::Unreadable => None,
+            }
+        });
+        let strange = survivor.is_some_and(|value| {
+            holders.iter().all(|record| view.key.records.value(*record) != value)
+        });
+        if holders.len() > 1 || strange {
+            conflicts.push(Conflict { offset, holders: holders.to_vec(), survivor });
+        }
+    }
+    conflicts
+}
+
+impl Conflict {
+    /// Every value that is known at the offset.
+    pub fn values(&self, view: &KeyView<'_>) -> Vec<Value> {
+        let records = &view.key.records;
+        let mut values: Vec<_> = self.holders.iter().map(|id| records.value(*id)).collect();
+        if let Some(value) = self.survivor.filter(|value| !values.contains(value)) {
+            values.push(value);
+        }
+        values
+    }
+
+    /// Whether the conflict is allowed: every value but the one that stays may be gone.
+    pub fn ruling(&self, view: &KeyView<'_>) -> Ruling {
+        let rulings: Vec<Ruling> =
+            self.holders.iter().map(|id| view.loss(*id, self.offset)).collect();
+        let stays = self.stays(view, &rulings);
+        let others = rulings.into_iter().enumerate().filter(|(at, _)| Some(*at) != stays);
+        others
+            .map(|(_, ruling)| ruling)
+            .reduce(Ruling::and)
+            .unwrap_or_else(|| Ruling::Permitted(Permission::new("c.2", "one value stays")))
+    }
+
+    /// The holder that stays: what the final log holds, else what was read, else one that nothing
+    /// allows to be gone. None when the log holds a value that no holder has.
+    fn stays(&self, view: &KeyView<'_>, rulings: &[Ruling]) -> Option<usize> {
+        let records = &view.key.records;
+        if let Some(value) = self.survivor {
+            return self.holders.iter().position(|id| records.value(*id) == value);
+        }
+        let read = self.holders.iter().position(|id| records.is_read(*id));
+        read.or_else(|| rulings.iter().position(|ruling| *ruling == Ruling::Forbidden)).or(Some(0))
+    }
+}

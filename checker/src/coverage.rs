@@ -1,0 +1,62 @@
+//! Floors: whether enough happened for the run to say something.
+
+use std::collections::BTreeMap;
+
+use highwater_history::{event::Acks, outcome::FaultStatus, verdict::Coverage};
+
+use crate::view::{KeyView, RunView};
+
+/// Every floor of the manifest's workload with what was got.
+pub fn floors(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<Coverage> {
+    let Some(manifest) = &run.evidence.manifest else { return Vec::new() };
+    if manifest.workload.floors.is_empty() {
+        return Vec::new();
+    }
+    let got = counted(run, keys);
+    let floors = manifest.workload.floors.iter();
+    floors
+        .map(|floor| Coverage {
+            floor: floor.floor.clone(),
+            wanted: floor.wanted,
+            got: got.get(&floor.floor).copied().unwrap_or(0),
+        })
+        .collect()
+}
+
+/// Everything that a floor may name.
+fn counted(run: &RunView<'_>, keys: &[KeyView<'_>]) -> BTreeMap<String, u64> {
+    let counts = &run.index.counts;
+    let mut got = BTreeMap::from([
+        ("ops".to_owned(), counts.ops),
+        ("ok".to_owned(), counts.ok),
+        ("sent".to_owned(), counts.sent),
+        ("acknowledged".to_owned(), counts.acknowledged),
+        ("read".to_owned(), counts.read),
+        ("ok-read".to_owned(), run.index.ok_read),
+        ("leader-changes".to_owned(), run.leadership.leader_changes(run.index)),
+    ]);
+    for (acks, count) in acknowledged_by_acks(keys) {
+        got.insert(format!("acknowledged.{}", acks.as_str()), count);
+    }
+    if let Some(outcome) = &run.evidence.outcome {
+        let acted = outcome.faults.iter().filter(|fault| fault.status == FaultStatus::Installed);
+        for fault in acted {
+            *got.entry("faults".to_owned()).or_default() += 1;
+            *got.entry(format!("fault.{}", fault.kind)).or_default() += 1;
+        }
+        got.extend(outcome.coverage.iter().map(|(name, count)| (name.clone(), *count)));
+    }
+    got
+}
+
+/// Acknowledged records by the acks level that they were sent with.
+pub fn acknowledged_by_acks(keys: &[KeyView<'_>]) -> BTreeMap<Acks, u64> {
+    let mut by_acks = BTreeMap::new();
+    for view in keys {
+        let records = &view.key.records;
+        for record in records.ids().filter(|record| records.is_acknowledged(*record)) {
+            *by_acks.entry(view.acks(record)).or_default() += 1;
+        }
+    }
+    by_acks
+}

@@ -1,0 +1,180 @@
+//! What a claim finds: exact counts, and some findings in detail.
+
+use std::collections::BTreeMap;
+
+use highwater_history::{
+    Key, Offset, TimeNs,
+    verdict::{AnomalyCounts, Finding},
+};
+
+/// What permits an anomaly: a clause of contract part c and what fulfils it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Permission {
+    /// The clause, as `c.2 acks=1`.
+    pub clause: String,
+    /// The event or word that fulfils it.
+    pub fulfilled_by: String,
+}
+
+/// Whether an anomaly is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// Nothing allows it.
+    Forbidden,
+    /// A clause does.
+    Permitted(Permission),
+    /// The evidence that would decide is not there.
+    Undecided(String),
+}
+
+impl Ruling {
+    /// This ruling if it permits, else the other.
+    #[must_use]
+    pub fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Permitted(_) => self,
+            Self::Forbidden => other(),
+            Self::Undecided(_) => match other() {
+                Self::Forbidden => self,
+                ruling => ruling,
+            },
+        }
+    }
+
+    /// Both must permit; a prohibition wins.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Forbidden, _) | (_, Self::Forbidden) => Self::Forbidden,
+            (Self::Undecided(why), _) | (_, Self::Undecided(why)) => Self::Undecided(why),
+            (permitted, Self::Permitted(_)) => permitted,
+        }
+    }
+}
+
+/// Permitted loss by one cause: how much, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Records lost.
+    pub records: u64,
+    /// Lowest and highest offset.
+    pub offsets: (Offset, Offset),
+    /// First and last acknowledgement, nanoseconds of the run.
+    pub acknowledged: (TimeNs, TimeNs),
+}
+
+/// Findings of one claim; counts are exact, details are capped.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Violations by name.
+    pub anomalies: AnomalyCounts,
+    /// Permitted ones by name.
+    pub permitted: AnomalyCounts,
+    /// Permitted ones by clause.
+    pub clauses: AnomalyCounts,
+    /// Details of violations.
+    pub violations: Vec<Finding>,
+    /// Details of permitted ones.
+    pub allowed: Vec<Finding>,
+    /// Details left out.
+    pub left_out: u64,
+    /// Why the claim could not decide everything; the first reason.
+    pub undecided: Option<String>,
+    /// Permitted loss by key and cause.
+    pub losses: BTreeMap<(Key, Permission), Loss>,
+}
+
+impl Findings {
+    /// Details kept of violations, and as many of permitted ones.
+    const CAP: usize = 50;
+
+    /// Counts an anomaly as its ruling says; `detail` is asked only while there is room.
+    pub fn rule(&mut self, anomaly: &str, ruling: Ruling, detail: impl FnOnce() -> Finding) {
+        match ruling {
+            Ruling::Forbidden => self.violation(anomaly, detail),
+            Ruling::Permitted(permission) => self.permit(anomaly, permission, detail),
+            Ruling::Undecided(why) => self.undecided(why),
+        }
+    }
+
+    /// Counts a violation.
+    pub fn violation(&mut self, anomaly: &str, detail: impl FnOnce() -> Finding) {
+        add(&mut self.anomalies, anomaly, 1);
+        if self.violations.len() < Self::CAP {
+            self.violations.push(Finding { anomaly: anomaly.to_owned(), ..detail() });
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Counts what a clause permits.
+    pub fn permit(
+        &mut self,
+        anomaly: &str,
+        permission: Permission,
+        detail: impl FnOnce() -> Finding,
+    ) {
+        add(&mut self.permitted, anomaly, 1);
+        add(&mut self.clauses, &permission.clause, 1);
+        if self.allowed.len() < Self::CAP {
+            let Permission { clause, fulfilled_by } = permission;
+            self.allowed.push(Finding {
+                anomaly: anomaly.to_owned(),
+                clause: Some(clause),
+                fulfilled_by: Some(fulfilled_by),
+                ..detail()
+            });
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Notes that something could not be decided.
+    pub fn undecided(&mut self, why: String) {
+        self.undecided.get_or_insert(why);
+    }
+
+    /// Adds one lost record to what a permission cost.
+    pub fn lose(&mut self, key: &Key, permission: &Permission, offset: Offset, at: TimeNs) {
+        let loss = self.losses.entry((key.clone(), permission.clone())).or_insert(Loss {
+            records: 0,
+            offsets: (offset, offset),
+            acknowledged: (at, at),
+        });
+        loss.records += 1;
+        loss.offsets = (loss.offsets.0.min(offset), loss.offsets.1.max(offset));
+        loss.acknowledged = (loss.acknowledged.0.min(at), loss.acknowledged.1.max(at));
+    }
+
+    /// Takes another key's findings in.
+    pub fn merge(&mut self, other: Self) {
+        merge_counts(&mut self.anomalies, &other.anomalies);
+        merge_counts(&mut self.permitted, &other.permitted);
+        merge_counts(&mut self.clauses, &other.clauses);
+        self.left_out += other.left_out;
+        self.left_out += take(&mut self.violations, other.violations);
+        self.left_out += take(&mut self.allowed, other.allowed);
+        if let Some(why) = other.undecided {
+            self.undecided(why);
+        }
+        self.losses.extend(other.losses);
+    }
+}
+
+fn add(counts: &mut AnomalyCounts, name: &str, count: u64) {
+    *counts.entry(name.to_owned()).or_default() += count;
+}
+
+/// Adds counts by name.
+pub(crate) fn merge_counts(into: &mut AnomalyCounts, from: &AnomalyCounts) {
+    for (name, count) in from {
+        add(into, name, *count);
+    }
+}
+
+fn take(into: &mut Vec<Finding>, from: Vec<Finding>) -> u64 {
+    let room = Findings::CAP.saturating_sub(into.len());
+    let left_out = from.len().saturating_sub(room);
+    into.extend(from.into_iter().take(room));
+    left_out as u64
+}

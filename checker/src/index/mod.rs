@@ -1,0 +1,111 @@
+//! The history as claims see it: operations, and per key records, reads and known offsets.
+//!
+//! [`Builder`] observes events in order and checks what judging assumes; [`Index`] is what it
+//! leaves. One file an index: [`operations`], [`records`] (what was sent, acknowledged and read),
+//! [`reads`] (what each poll returned, in order), [`order`] (known offsets and their ranks),
+//! [`processes`] (clients and assignments).
+
+mod builder;
+mod dense;
+pub mod operations;
+pub mod order;
+pub mod processes;
+pub mod reads;
+pub mod records;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use highwater_history::{
+    Event, Key,
+    event::{OpenTopic, PayloadError},
+    verdict::Counts,
+};
+
+pub use builder::{Builder, Unfit};
+use operations::{OpId, Operations};
+use order::Order;
+use processes::Processes;
+use reads::Reads;
+use records::{RecordId, Records};
+
+/// A key's number within the index.
+pub type KeyId = u32;
+
+/// Everything that the history says, indexed.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Client operations.
+    pub ops: Operations,
+    /// One entry a key, in the order in which the history names them.
+    pub keys: Vec<KeyIndex>,
+    /// Keys by name.
+    pub ids: BTreeMap<Key, KeyId>,
+    /// Client processes and sessions.
+    pub processes: Processes,
+    /// Events of the nemesis and of anybody else who is no client.
+    pub others: Vec<Event>,
+    /// Operations whose attempts or errors rules 41 to 46 look at.
+    pub tried: Vec<Tried>,
+    /// What the history holds.
+    pub counts: Counts,
+    /// Records that an ok poll returned.
+    pub ok_read: u64,
+}
+
+/// One key: a topic-partition.
+#[derive(Debug, Default)]
+pub struct KeyIndex {
+    /// Its name.
+    pub key: Key,
+    /// What it stands for, when the history says so.
+    pub topic: Option<OpenTopic>,
+    /// Records that were sent or read.
+    pub records: Records,
+    /// Sent records in the order of their invocations; those of one operation are neighbours.
+    pub sends: Vec<RecordId>,
+    /// What polls returned.
+    pub reads: Reads,
+    /// Known offsets and their ranks.
+    pub order: Order,
+    /// Payloads that were not what they should be, and the operation that read them.
+    pub payload_errors: Vec<(OpId, PayloadError)>,
+}
+
+/// An operation that took several attempts or was refused for its identity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// The operation.
+    pub op: OpId,
+    /// Its attempts.
+    pub attempts: Vec<highwater_history::event::Attempt>,
+    /// Its identity.
+    pub id: highwater_history::event::BatchId,
+    /// The records that it sent.
+    pub records: Vec<(KeyId, RecordId)>,
+}
+
+impl KeyIndex {
+    /// The topic's name: as the history says, else the key without its partition.
+    pub fn topic_name(&self) -> &str {
+        match &self.topic {
+            Some(topic) => &topic.topic,
+            None => self.key.rsplit_once('-').map_or(self.key.as_str(), |(name, _)| name),
+        }
+    }
+
+    /// The partition's number, where history or key name it.
+    pub fn partition(&self) -> Option<i32> {
+        match &self.topic {
+            Some(topic) => Some(topic.partition),
+            None => self.key.rsplit_once('-').and_then(|(_, number)| number.parse().ok()),
+        }
+    }
+}
+
+/// Whether an answer refuses a batch for its identity (rules 41, 42).
+pub(crate) fn is_identity_refusal(code: &str) -> bool {
+    matches!(code, "OUT_OF_ORDER_SEQUENCE_NUMBER" | "INVALID_PRODUCER_EPOCH")
+}

@@ -1,0 +1,177 @@
+//! Records of one key: sent by whom, acknowledged where, read or not.
+
+use highwater_history::{Offset, Value};
+
+use super::{
+    dense::DenseIndex,
+    operations::{NO_OP, OpId, Operations, Outcome},
+};
+
+/// A record's number within its key.
+pub type RecordId = u32;
+
+/// Stands for no offset.
+const NO_OFFSET: Offset = Offset::MIN;
+
+/// Bits of what is known of a record.
+mod flag {
+    pub const READ: u8 = 1;
+    pub const OK_READ: u8 = 2;
+    pub const READ_BY_OTHER: u8 = 4;
+    pub const READ_BY_SENDER: u8 = 8;
+    pub const UNACKNOWLEDGED: u8 = 16;
+}
+
+/// The records of one key, a struct of arrays.
+#[derive(Debug, Default)]
+pub struct Records {
+    ids: DenseIndex,
+    values: Vec<Value>,
+    senders: Vec<OpId>,
+    readers: Vec<OpId>,
+    outcomes: Vec<Outcome>,
+    acks: Vec<Offset>,
+    flags: Vec<u8>,
+}
+
+impl Records {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Every record's number.
+    pub fn ids(&self) -> impl Iterator<Item = RecordId> + use<> {
+        0..self.values.len() as RecordId
+    }
+
+    /// The record of a value, if the history names it.
+    pub fn find(&self, value: Value) -> Option<RecordId> {
+        self.ids.get(value)
+    }
+
+    fn intern(&mut self, value: Value) -> RecordId {
+        let (record, new) = self.ids.intern(value);
+        if new {
+            self.values.push(value);
+            self.senders.push(NO_OP);
+            self.readers.push(NO_OP);
+            self.outcomes.push(Outcome::Info);
+            self.acks.push(NO_OFFSET);
+            self.flags.push(0);
+        }
+        record
+    }
+
+    /// Notes that an operation asked to send a value; none when it was sent before.
+    pub fn send(&mut self, value: Value, op: OpId) -> Option<RecordId> {
+        let record = self.intern(value);
+        let sender = &mut self.senders[record as usize];
+        if *sender != NO_OP {
+            return None;
+        }
+        *sender = op;
+        Some(record)
+    }
+
+    /// Notes how a send ended.
+    pub fn complete(&mut self, record: RecordId, outcome: Outcome, ack: Option<Offset>) {
+        self.outcomes[record as usize] = outcome;
+        self.acks[record as usize] = ack.unwrap_or(NO_OFFSET);
+    }
+
+    /// Notes that a send ended ok without anybody having acknowledged it (acks=0).
+    pub fn mark_unacknowledged(&mut self, record: RecordId) {
+        self.flags[record as usize] |= flag::UNACKNOWLEDGED;
+    }
+
+    /// Notes that an operation read a value.
+    pub fn read(&mut self, value: Value, op: OpId, outcome: Outcome) -> RecordId {
+        let record = self.intern(value);
+        let at = record as usize;
+        let mut seen = flag::READ;
+        if outcome == Outcome::Ok {
+            seen |= flag::OK_READ;
+        }
+        seen |= if self.senders[at] == op { flag::READ_BY_SENDER } else { flag::READ_BY_OTHER };
+        if self.readers[at] == NO_OP {
+            self.readers[at] = op;
+        }
+        self.flags[at] |= seen;
+        record
+    }
+
+    /// Its value.
+    pub fn value(&self, record: RecordId) -> Value {
+        self.values[record as usize]
+    }
+
+    /// The operation that sent it.
+    pub fn sender(&self, record: RecordId) -> Option<OpId> {
+        Some(self.senders[record as usize]).filter(|op| *op != NO_OP)
+    }
+
+    /// The first operation that read it.
+    pub fn reader(&self, record: RecordId) -> Option<OpId> {
+        Some(self.readers[record as usize]).filter(|op| *op != NO_OP)
+    }
+
+    /// How its send ended.
+    pub fn outcome(&self, record: RecordId) -> Outcome {
+        self.outcomes[record as usize]
+    }
+
+    /// Whether some poll returned it.
+    pub fn is_read(&self, record: RecordId) -> bool {
+        self.has(record, flag::READ)
+    }
+
+    /// Whether an ok poll returned it.
+    pub fn is_ok_read(&self, record: RecordId) -> bool {
+        self.has(record, flag::OK_READ)
+    }
+
+    /// Whether an operation other than its sender read it.
+    pub fn is_read_by_other(&self, record: RecordId) -> bool {
+        self.has(record, flag::READ_BY_OTHER)
+    }
+
+    /// Whether the operation that sent it read it.
+    pub fn is_read_by_sender(&self, record: RecordId) -> bool {
+        self.has(record, flag::READ_BY_SENDER)
+    }
+
+    /// Whether it was acknowledged: its send ended ok, and somebody said so.
+    pub fn is_acknowledged(&self, record: RecordId) -> bool {
+        self.sender(record).is_some()
+            && self.outcome(record) == Outcome::Ok
+            && !self.has(record, flag::UNACKNOWLEDGED)
+    }
+
+    /// Whether its send is certain: it ended ok, or its operation ended info and one of the
+    /// operation's records was ok-read.
+    pub fn is_certain(&self, record: RecordId, ops: &Operations) -> bool {
+        let Some(operation) = self.sender(record).map(|op| ops.get(op)) else { return false };
+        match (self.outcome(record), operation.outcome) {
+            (Outcome::Fail, _) => false,
+            (Outcome::Ok, _) => !self.has(record, flag::UNACKNOWLEDGED),
+            (Outcome::Info, Outcome::Info) => operation.some_ok_read,
+            (Outcome::Info, Outcome::Ok | Outcome::Fail) => self.is_ok_read(record),
+        }
+    }
+
+    /// The offset of its acknowledgement, when its send is certain and names one.
+    pub fn ack(&self, record: RecordId, ops: &Operations) -> Option<Offset> {
+        let ack = self.acks[record as usize];
+        (ack != NO_OFFSET && self.is_certain(record, ops)).then_some(ack)
+    }
+
+    fn has(&self, record: RecordId, bit: u8) -> bool {
+        self.flags[record as usize] & bit != 0
+    }
+}

@@ -1,0 +1,239 @@
+//! `check`: reads the history once, asks every claim, merges the answers into a verdict.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use highwater_history::{
+    Event, FormatError, Promise, Verdict,
+    format::Document,
+    reader::HistoryReader,
+    verdict::{AnomalyCounts, ClaimVerdict, Coverage, Finding, Validity},
+};
+
+use crate::{
+    claim::{self, Judge},
+    coverage,
+    evidence::{Evidence, History},
+    finding::{Findings, merge_counts},
+    index::{Builder, Index, Unfit},
+    leadership::Leadership,
+    metrics, reason,
+    view::{KeyView, RunView},
+};
+
+/// How to judge.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Promises that the user names; they override what the evidence says.
+    pub promise: Promise,
+    /// The claims to judge; none means those of the manifest, or all.
+    pub claims: Option<Vec<String>>,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The history cannot be read as one.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// A claim that does not exist was asked for.
+    #[error("unknown claim {0:?}; `highwater list claims` names them")]
+    UnknownClaim(String),
+}
+
+/// The judgement before it is a verdict.
+pub(crate) struct Judged<'a> {
+    pub evidence: &'a Evidence,
+    pub index: &'a Index,
+    pub unfit: Option<Unfit>,
+    pub claims: Vec<ClaimVerdict>,
+    pub coverage: Vec<Coverage>,
+    pub notes: Vec<String>,
+}
+
+/// Judges the evidence of a run.
+pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckError> {
+    let chosen = chosen_claims(evidence, options)?;
+    let (index, unfit, mut notes) = read_history(evidence)?;
+    notes.extend(evidence.notes.iter().cloned());
+    notes.extend(assumptions(evidence, options));
+    let leadership = Leadership::of(evidence);
+    let run = RunView { evidence, index: &index, leadership: &leadership, said: &options.promise };
+    let keys = run.keys();
+    let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
+    for name in &chosen {
+        let (verdict, losses) = match &unfit {
+            None => judge_claim(name, &run, &keys),
+            Some(unfit) => (undecided_claim(name, format!("the history is unfit: {unfit}")), None),
+        };
+        claims.push(verdict);
+        measured.extend(losses.map(|losses| (name.clone(), losses)));
+    }
+    let coverage = coverage::floors(&run, &keys);
+    let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes };
+    Ok(verdict(judged, metrics::of(&run, &keys, measured)))
+}
+
+fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, CheckError> {
+    let known = |name: &String| claim::TABLE.iter().any(|(known, ..)| known == name);
+    if let Some(asked) = &options.claims {
+        return match asked.iter().find(|name| !known(name)) {
+            Some(name) => Err(CheckError::UnknownClaim(name.clone())),
+            None => Ok(asked.clone()),
+        };
+    }
+    let named = evidence.manifest.as_ref().map(|manifest| manifest.claims.clone());
+    match named.filter(|claims| !claims.is_empty()) {
+        Some(claims) => Ok(claims),
+        None => Ok(claim::TABLE.iter().map(|(name, ..)| (*name).to_owned()).collect()),
+    }
+}
+
+type ReadHistory = (Index, Option<Unfit>, Vec<String>);
+
+fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
+    let promises = evidence.manifest.as_ref().map(|manifest| &manifest.promises);
+    let mut builder = Builder::new(promises);
+    let mut notes = Vec::new();
+    let mut unfit = None;
+    match &evidence.history {
+        History::Events(events) => {
+            for (nth, event) in events.iter().enumerate() {
+                unfit = observe(&mut builder, event.clone(), nth as u64 + 1);
+                if unfit.is_some() {
+                    break;
+                }
+            }
+        }
+        History::File(file) => {
+            let mut reader = HistoryReader::open(file)?;
+            while let Some(event) = reader.next() {
+                unfit = observe(&mut builder, event?, reader.line());
+                if unfit.is_some() {
+                    break;
+                }
+            }
+            if let Some(line) = reader.dropped_line() {
+                notes.push(format!("history: line {line} is incomplete and was dropped"));
+            }
+        }
+    }
+    Ok((builder.finish(), unfit, notes))
+}
+
+fn observe(builder: &mut Builder<'_>, event: Event, line: u64) -> Option<Unfit> {
+    builder.observe(event).err().map(|why| Unfit { line, why })
+}
+
+fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
+    let mut notes = Vec::new();
+    if evidence.is_bare() {
+        notes.push(
+            "no manifest: every send is assumed to have been promised acks=all, \
+             min.insync.replicas=2, clean elections, idempotence and read_committed"
+                .to_owned(),
+        );
+    } else if evidence.outcome.is_none() {
+        notes.push("no outcome: the run was cut short".to_owned());
+    }
+    if options.promise != Promise::default() {
+        let promise = serde_json::to_string(&options.promise).expect("a promise is plain JSON");
+        notes.push(format!("promised by the user: {promise}"));
+    }
+    notes
+}
+
+type Losses = BTreeMap<(highwater_history::Key, crate::finding::Permission), crate::finding::Loss>;
+
+/// Asks one claim; its panic is its own and leaves it unknown.
+fn judge_claim(
+    name: &str,
+    run: &RunView<'_>,
+    keys: &[KeyView<'_>],
+) -> (ClaimVerdict, Option<Losses>) {
+    let Some((_, _, entry)) = claim::TABLE.iter().find(|(known, ..)| *known == name) else {
+        return (undecided_claim(name, "this program has no such claim".to_owned()), None);
+    };
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        let mut findings = Findings::default();
+        match entry.judge {
+            Judge::Run(judge) => judge(run, keys, &mut findings),
+            Judge::Key(judge) => {
+                for key in keys {
+                    let mut of_key = Findings::default();
+                    judge(key, &mut of_key);
+                    findings.merge(of_key);
+                }
+            }
+        }
+        findings
+    }));
+    match judged {
+        Ok(findings) => {
+            let losses = findings.losses.clone();
+            (claim_verdict(name, findings), Some(losses))
+        }
+        Err(_) => (undecided_claim(name, "the claim itself crashed".to_owned()), None),
+    }
+}
+
+fn claim_verdict(name: &str, findings: Findings) -> ClaimVerdict {
+    let mut verdict = undecided_claim(name, String::new());
+    verdict.verdict = match (&findings.anomalies, &findings.undecided) {
+        (anomalies, _) if !anomalies.is_empty() => Validity::Invalid,
+        (_, Some(_)) => Validity::Unknown,
+        (_, None) => Validity::Valid,
+    };
+    verdict.reason = findings.undecided;
+    verdict.anomalies = findings.anomalies;
+    verdict.permitted = findings.permitted;
+    verdict.clauses = findings.clauses;
+    verdict.findings = findings.violations;
+    verdict.findings.extend(findings.allowed);
+    verdict.findings_left_out = findings.left_out;
+    verdict
+}
+
+fn undecided_claim(name: &str, why: String) -> ClaimVerdict {
+    let known = claim::TABLE.iter().find(|(known, ..)| *known == name);
+    ClaimVerdict {
+        claim: name.to_owned(),
+        title: known.map_or_else(String::new, |(_, title, _)| (*title).to_owned()),
+        rules: known.map_or_else(Vec::new, |(_, _, entry)| entry.rules.to_vec()),
+        verdict: Validity::Unknown,
+        reason: Some(why),
+        anomalies: AnomalyCounts::new(),
+        permitted: AnomalyCounts::new(),
+        clauses: AnomalyCounts::new(),
+        findings: Vec::<Finding>::new(),
+        findings_left_out: 0,
+    }
+}
+
+fn verdict(judged: Judged<'_>, metrics: BTreeMap<String, serde_json::Value>) -> Verdict {
+    let (validity, reason) = reason::decide(&judged);
+    let mut anomalies = AnomalyCounts::new();
+    let mut permitted = AnomalyCounts::new();
+    for claim in &judged.claims {
+        merge_counts(&mut anomalies, &claim.anomalies);
+        merge_counts(&mut permitted, &claim.permitted);
+    }
+    let Judged { evidence, index, claims, coverage, notes, .. } = judged;
+    Verdict {
+        format: Verdict::FORMAT,
+        verdict: validity,
+        exit: validity.exit(),
+        reason,
+        anomalies,
+        permitted,
+        metrics,
+        counts: index.counts,
+        claims,
+        faults: evidence.outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.faults.clone()),
+        coverage,
+        notes,
+        reproduce: evidence.manifest.as_ref().and_then(|manifest| manifest.reproduce.clone()),
+    }
+}

@@ -1,0 +1,170 @@
+//! What replicas hold: the final leader's log of a key, and every dump of it.
+
+use std::path::{Path, PathBuf};
+
+use highwater_history::{
+    LeaderEpoch, NodeId, Offset, Value,
+    dumps::{DumpBatch, Moment},
+    lines::Lines,
+};
+
+use crate::{
+    evidence::Evidence,
+    index::{KeyIndex, records::RecordId},
+};
+
+/// A dump and where it stands.
+pub type Dump<'a> = (&'a Path, &'a Lines<DumpBatch>);
+
+/// The log of the final leader after recovery: what the cluster remembers.
+#[derive(Debug)]
+pub struct FinalLog<'a> {
+    /// The leader.
+    pub node: NodeId,
+    /// First offset that it speaks of.
+    pub from: Offset,
+    /// Its high watermark.
+    pub hw: Offset,
+    /// Its log end offset.
+    pub end: Offset,
+    /// First offsets of its leader epochs.
+    pub epochs: Vec<(LeaderEpoch, Offset)>,
+    batches: &'a [DumpBatch],
+    records: Vec<(Offset, Option<Value>)>,
+    places: Vec<Option<Offset>>,
+    /// Records that stand in it a second time.
+    pub again: Vec<(RecordId, Offset)>,
+}
+
+/// What a log holds at an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing: beyond its ends, or a gap.
+    Nothing,
+    /// A payload that cannot be read.
+    Unreadable,
+    /// A value.
+    Value(Value),
+}
+
+impl<'a> FinalLog<'a> {
+    /// The final log of a key: its leader after a recovery that left nothing to wish, dumped.
+    pub fn of(evidence: &'a Evidence, key: &KeyIndex, dumps: &[Dump<'a>]) -> Option<Self> {
+        let outcome = evidence.outcome.as_ref()?;
+        let recovery = outcome.recovery.as_ref()?;
+        let missing = |known: &highwater_history::outcome::Missing| {
+            known.key.as_ref().is_none_or(|of| *of == key.key)
+        };
+        if !recovery.recovered && recovery.missing.iter().any(missing) {
+            return None;
+        }
+        let partition = outcome.partitions.get(&key.key)?;
+        let node = partition.leader?;
+        let of_leader =
+            |dump: &&Dump<'a>| dump.1.header.node == node && dump.1.header.moment == Moment::Final;
+        let (_, dump) = dumps.iter().filter(of_leader).max_by_key(|dump| dump.1.header.at)?;
+        let mut log = Self::of_dump(dump, key);
+        log.hw = partition.hw.unwrap_or(log.hw);
+        log.from = log.from.max(partition.log_start.unwrap_or(log.from));
+        Some(log)
+    }
+
+    fn of_dump(dump: &'a Lines<DumpBatch>, key: &KeyIndex) -> Self {
+        let header = &dump.header;
+        let from = header.from.max(header.log_start.unwrap_or(header.from));
+        let end = dump.lines.last().map_or(from, |batch| batch.last_offset + 1);
+        let data = dump.lines.iter().filter(|batch| !batch.control);
+        let records: Vec<_> = data.flat_map(DumpBatch::records).collect();
+        let mut log = Self {
+            node: header.node,
+            from,
+            hw: header.hw.unwrap_or(end),
+            end,
+            epochs: header.epochs.clone(),
+            batches: &dump.lines,
+            records,
+            places: vec![None; key.records.len()],
+            again: Vec::new(),
+        };
+        if log.epochs.is_empty() {
+            log.epochs = epochs_of(&dump.lines);
+        }
+        log.place(key);
+        log
+    }
+
+    fn place(&mut self, key: &KeyIndex) {
+        for &(offset, value) in &self.records {
+            let Some(record) = value.and_then(|value| key.records.find(value)) else { continue };
+            match &mut self.places[record as usize] {
+                place @ None => *place = Some(offset),
+                Some(_) => self.again.push((record, offset)),
+            }
+        }
+    }
+
+    /// Where the log holds a record, below the high watermark.
+    pub fn committed_place(&self, record: RecordId) -> Option<Offset> {
+        self.places[record as usize].filter(|offset| *offset < self.hw)
+    }
+
+    /// Where the log holds a record, at whatever place.
+    pub fn place_of(&self, record: RecordId) -> Option<Offset> {
+        self.places[record as usize]
+    }
+
+    /// What the log holds at an offset.
+    pub fn at(&self, offset: Offset) -> Holds {
+        match self.records.binary_search_by_key(&offset, |(at, _)| *at) {
+            Ok(at) => self.records[at].1.map_or(Holds::Unreadable, Holds::Value),
+            Err(_) => Holds::Nothing,
+        }
+    }
+
+    /// The batch that covers an offset.
+    pub fn batch_at(&self, offset: Offset) -> Option<&'a DumpBatch> {
+        let after = self.batches.partition_point(|batch| batch.base_offset <= offset);
+        let batch = &self.batches[after.checked_sub(1)?];
+        (offset <= batch.last_offset).then_some(batch)
+    }
+
+    /// Its batches in offset order.
+    pub fn batches(&self) -> &'a [DumpBatch] {
+        self.batches
+    }
+
+    /// The first offset of an epoch: where the leader elected for it began to write.
+    pub fn start_of_epoch(&self, epoch: LeaderEpoch) -> Offset {
+        crate::leadership::start_of_epoch(&self.epochs, epoch, self.end)
+    }
+}
+
+fn epochs_of(batches: &[DumpBatch]) -> Vec<(LeaderEpoch, Offset)> {
+    let mut epochs: Vec<(LeaderEpoch, Offset)> = Vec::new();
+    for batch in batches {
+        if epochs.last().is_none_or(|(epoch, _)| *epoch < batch.epoch) {
+            epochs.push((batch.epoch, batch.base_offset));
+        }
+    }
+    epochs
+}
+
+/// Every dump of a key.
+pub fn dumps_of<'a>(evidence: &'a Evidence, key: &KeyIndex) -> Vec<Dump<'a>> {
+    let of_key = |(_, dump): &&(PathBuf, Lines<DumpBatch>)| dump.header.key == key.key;
+    let dumps = evidence.dumps.iter().filter(of_key);
+    dumps.map(|(name, dump)| (name.as_path(), dump)).collect()
+}
+
+/// Which dumps hold a value, one phrase each, for findings.
+pub fn holders_of(dumps: &[Dump<'_>], value: Value) -> Vec<String> {
+    let mut holders = Vec::new();
+    for (name, dump) in dumps {
+        let mut records = dump.lines.iter().flat_map(DumpBatch::records);
+        if let Some((offset, _)) = records.find(|(_, held)| *held == Some(value)) {
+            let node = dump.header.node;
+            holders.push(format!("node {node} at {offset} ({})", name.display()));
+        }
+    }
+    holders
+}

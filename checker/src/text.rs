@@ -1,0 +1,69 @@
+//! A verdict as a short text for a terminal.
+
+use std::fmt::Write;
+
+use highwater_history::{
+    Verdict,
+    verdict::{AnomalyCounts, Finding},
+};
+
+/// Findings shown.
+const SHOWN: usize = 5;
+
+/// The verdict, its reason, counts, and the first findings.
+pub fn of(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    write_text(&mut text, verdict).expect("a string takes any text");
+    text
+}
+
+fn write_text(text: &mut String, verdict: &Verdict) -> std::fmt::Result {
+    writeln!(text, "{}: {}", verdict.verdict.as_str(), verdict.reason)?;
+    let counts = &verdict.counts;
+    writeln!(
+        text,
+        "  {} operations ({} ok, {} fail, {} info); {} records sent, {} acknowledged, {} read",
+        counts.ops,
+        counts.ok,
+        counts.fail,
+        counts.info,
+        counts.sent,
+        counts.acknowledged,
+        counts.read
+    )?;
+    write_counts(text, "violations", &verdict.anomalies)?;
+    write_counts(text, "permitted", &verdict.permitted)?;
+    let findings = verdict.claims.iter().flat_map(|claim| &claim.findings);
+    for finding in findings.clone().filter(|finding| finding.clause.is_none()).take(SHOWN) {
+        write_finding(text, finding)?;
+    }
+    for note in &verdict.notes {
+        writeln!(text, "  note: {note}")?;
+    }
+    if let Some(command) = verdict.reproduce.as_ref().filter(|_| verdict.exit != 0) {
+        writeln!(text, "  repeat: {command}")?;
+    }
+    Ok(())
+}
+
+fn write_counts(text: &mut String, title: &str, counts: &AnomalyCounts) -> std::fmt::Result {
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    writeln!(text, "  {title}: {}", counts.join(", "))
+}
+
+fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {
+    write!(text, "  {} (rule {})", finding.anomaly, finding.rule)?;
+    if let Some(key) = &finding.key {
+        write!(text, " {key}")?;
+    }
+    if let Some(value) = finding.value {
+        write!(text, " value {value}")?;
+    }
+    if let Some(offset) = finding.offset {
+        write!(text, " at {offset}")?;
+    }
+    writeln!(text, ": {}; events {:?}", finding.why, finding.events)
+}

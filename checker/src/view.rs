@@ -1,0 +1,191 @@
+//! What a claim is shown: the run, or one key of it, with everything known beside the history.
+
+use std::cell::OnceCell;
+
+use highwater_history::{
+    LeaderEpoch, Offset, Promise,
+    event::{Acks, Isolation},
+    verdict::Finding,
+};
+
+use crate::{
+    evidence::Evidence,
+    index::{
+        Index, KeyId, KeyIndex,
+        operations::{OpId, Operation},
+        records::RecordId,
+    },
+    leadership::{Election, Leadership},
+    permission::CommittedTo,
+    replicas::{Dump, FinalLog, dumps_of, holders_of},
+};
+
+/// A whole run.
+#[derive(Debug)]
+pub struct RunView<'a> {
+    /// The evidence as read.
+    pub evidence: &'a Evidence,
+    /// The history, indexed.
+    pub index: &'a Index,
+    /// Who led when.
+    pub leadership: &'a Leadership,
+    /// What the user said was promised, whatever the evidence says.
+    pub said: &'a Promise,
+}
+
+/// One key of a run.
+#[derive(Debug)]
+pub struct KeyView<'a> {
+    /// The run.
+    pub run: &'a RunView<'a>,
+    /// The key's number.
+    pub id: KeyId,
+    /// What the history says of it.
+    pub key: &'a KeyIndex,
+    /// Every dump of it.
+    pub dumps: Vec<Dump<'a>>,
+    /// What the cluster remembers of it, when that is known.
+    pub log: Option<FinalLog<'a>>,
+    /// Its elections.
+    pub elections: &'a [Election],
+    promise: Promise,
+    pub(crate) committed: OnceCell<CommittedTo>,
+}
+
+impl<'a> RunView<'a> {
+    /// Every key of the run.
+    pub fn keys(&'a self) -> Vec<KeyView<'a>> {
+        let keys = self.index.keys.iter().enumerate();
+        keys.map(|(id, key)| KeyView::new(self, id as KeyId, key)).collect()
+    }
+}
+
+impl<'a> KeyView<'a> {
+    fn new(run: &'a RunView<'a>, id: KeyId, key: &'a KeyIndex) -> Self {
+        let dumps = dumps_of(run.evidence, key);
+        let log = FinalLog::of(run.evidence, key, &dumps);
+        let mut promise = Promise::default();
+        if let Some(manifest) = &run.evidence.manifest {
+            let topic = manifest.promises.topics.get(key.topic_name());
+            promise = topic.map_or_else(Promise::default, |topic| promise.or(topic));
+            promise = promise.or(&manifest.promises.run);
+        }
+        let promise = promise.or(&Promise::strongest());
+        let elections = run.leadership.of_key(key);
+        Self { run, id, key, dumps, log, elections, promise, committed: OnceCell::new() }
+    }
+
+    /// An operation.
+    pub fn op(&self, op: OpId) -> &'a Operation {
+        self.run.index.ops.get(op)
+    }
+
+    /// The operation that sent a record.
+    pub fn sender(&self, record: RecordId) -> Option<&'a Operation> {
+        self.key.records.sender(record).map(|op| self.op(op))
+    }
+
+    /// The acks level under which a record was sent.
+    pub fn acks(&self, record: RecordId) -> Acks {
+        let session = || self.run.index.processes.acks(self.sender(record)?.process);
+        self.run
+            .said
+            .acks
+            .or_else(session)
+            .or(self.promise.acks)
+            .expect("the strongest promise names every setting")
+    }
+
+    /// Whether repeats of an operation's batches were to be recognised.
+    pub fn idempotence(&self, operation: &Operation) -> bool {
+        let session = || self.run.index.processes.client(operation.process)?.idempotence;
+        self.run
+            .said
+            .idempotence
+            .or_else(session)
+            .or(self.promise.idempotence)
+            .expect("the strongest promise names every setting")
+    }
+
+    /// What an operation's polls might see.
+    pub fn isolation(&self, operation: &Operation) -> Isolation {
+        let session = || self.run.index.processes.client(operation.process)?.isolation;
+        self.run
+            .said
+            .isolation
+            .or_else(session)
+            .or(self.promise.isolation)
+            .expect("the strongest promise names every setting")
+    }
+
+    /// The leader epoch that a record was appended under at an offset, as far as anything tells.
+    pub fn epoch_of(&self, record: RecordId, offset: Offset) -> Option<LeaderEpoch> {
+        let value = self.key.records.value(record);
+        let dumped = || {
+            let mut batches = self.dumps.iter().flat_map(|(_, dump)| &dump.lines);
+            let holds = batches.find(|batch| {
+                (batch.base_offset..=batch.last_offset).contains(&offset)
+                    && batch.records().any(|held| held == (offset, Some(value)))
+            });
+            holds.map(|batch| batch.epoch)
+        };
+        let of_reads = self.key.reads.epoch_of(offset, record);
+        of_reads.or_else(dumped).or_else(|| self.acked_epoch(record))
+    }
+
+    /// The leader epoch under which the broker that acknowledged a record led.
+    pub fn acked_epoch(&self, record: RecordId) -> Option<LeaderEpoch> {
+        let sender = self.sender(record)?;
+        let led = Leadership::epoch_led_by(self.elections, sender.node?, sender.completed_at);
+        led.map(|(_, election)| election.epoch)
+    }
+
+    /// A finding about a record, with the events of its sender and first reader.
+    pub fn finding(
+        &self,
+        record: RecordId,
+        offset: Option<Offset>,
+        rule: u16,
+        evidence: &str,
+        why: String,
+    ) -> Finding {
+        let records = &self.key.records;
+        let mut events = self.sender(record).map_or_else(Vec::new, Operation::events);
+        events.extend(records.reader(record).and_then(|op| self.op(op).completed));
+        Finding {
+            value: Some(records.value(record)),
+            ..self.finding_at(offset, rule, evidence, events, why)
+        }
+    }
+
+    /// A finding about an offset.
+    pub fn finding_at(
+        &self,
+        offset: Option<Offset>,
+        rule: u16,
+        evidence: &str,
+        events: Vec<u64>,
+        why: String,
+    ) -> Finding {
+        Finding {
+            key: Some(self.key.key.clone()),
+            offset,
+            rule,
+            evidence: evidence.to_owned(),
+            events,
+            why,
+            ..Finding::default()
+        }
+    }
+
+    /// Which dumps hold a record, as the end of a sentence.
+    pub fn held_by(&self, record: RecordId) -> String {
+        if self.dumps.is_empty() {
+            return String::new();
+        }
+        match holders_of(&self.dumps, self.key.records.value(record)) {
+            holders if holders.is_empty() => "; no dump holds it".to_owned(),
+            holders => format!("; held by {}", holders.join(", ")),
+        }
+    }
+}
