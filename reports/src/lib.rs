@@ -19,9 +19,6 @@ mod run;
 mod section;
 mod text;
 
-#[cfg(test)]
-mod tests;
-
 use std::{fs, path::Path};
 
 use highwater_history::RunFolder;

@@ -88,8 +88,7 @@ impl Micros {
     /// Counts a latency given in nanoseconds.
     pub(crate) fn record(&mut self, ns: TimeNs) {
         let histogram = self.0.get_or_insert_with(empty_histogram);
-        // A resizable histogram takes every value; saturating keeps that free of errors.
-        histogram.saturating_record((ns / 1_000).max(1));
+        histogram.record((ns / 1_000).max(1)).expect("a resizable histogram takes every value");
     }
 
     /// How many latencies were counted.

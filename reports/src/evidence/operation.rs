@@ -66,7 +66,7 @@ fn process(process: &Process) -> String {
 }
 
 /// What was done, as far as it concerns the finding's key.
-fn operation(event: &Event, finding: &Finding) -> String {
+pub(super) fn operation(event: &Event, finding: &Finding) -> String {
     let f = event.f.as_str();
     let what = match &event.value {
         EventValue::None => String::new(),
