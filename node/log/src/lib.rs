@@ -5,7 +5,11 @@
 
 pub mod batch;
 pub mod disk;
+mod epochs;
 pub mod file;
+mod log;
+mod producers;
+mod segment;
 pub mod store;
 
 pub use disk::{Disk, DiskError, MemDisk};

@@ -10,7 +10,7 @@ use crate::disk::{DiskError, Volume};
 pub struct LogId(pub u64);
 
 /// A log's settings, named as in Kafka.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogConfig {
     /// `segment.bytes`: a segment is closed before it grows larger.
     pub segment_bytes: u64,
@@ -287,7 +287,8 @@ pub struct ProducerEntry {
     pub producer_id: i64,
     /// Its current epoch.
     pub producer_epoch: i16,
-    /// Its last batches, oldest first: up to five, one after a restart, none after a marker.
+    /// Its last batches in this epoch, oldest first: up to five, one when a snapshot is all that
+    /// is left of them.
     pub batches: Vec<ProducerBatch>,
     /// When it was last heard of, in Unix milliseconds of its records.
     pub last_timestamp: i64,
