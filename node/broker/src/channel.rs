@@ -230,6 +230,7 @@ impl Channels {
 
     fn end_backoff(&mut self, key: ChannelKey) {
         let channel = self.channel(&key);
+        debug_assert!(matches!(channel.state, State::BackingOff), "one pause at a time");
         if channel.queue.is_empty() {
             channel.state = State::Idle;
         } else {
@@ -371,3 +372,6 @@ fn peer_versions(frame: Bytes) -> Result<BTreeMap<i16, VersionRange>, CallError>
     let range = |api: &ApiVersion| VersionRange { min: api.min_version, max: api.max_version };
     Ok(answer.api_keys.iter().map(|api| (api.api_key, range(api))).collect())
 }
+
+#[cfg(test)]
+mod tests;

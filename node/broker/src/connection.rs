@@ -190,3 +190,6 @@ impl Connection {
         self.waiting.len() >= MAX_WAITING_FRAMES || self.waiting_bytes >= MAX_WAITING_BYTES
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,8 @@ pub mod kernel;
 pub mod node;
 pub mod reply;
 pub mod startup;
+#[cfg(test)]
+mod testing;
 pub mod timers;
 
 pub use effect::{ConnId, Effect, Effects, Input, OpId};

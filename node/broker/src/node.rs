@@ -210,3 +210,6 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

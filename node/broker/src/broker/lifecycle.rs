@@ -266,3 +266,6 @@ fn close(node: &mut Node) {
     let epoch = lifecycle.epoch;
     startup::close(node, epoch);
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,39 @@ pub struct NodeConfig {
     pub quorum_fetch_timeout_ms: u64,
 }
 
+impl Default for NodeConfig {
+    /// Kafka's defaults, of a node without role, listener or voter.
+    fn default() -> NodeConfig {
+        NodeConfig {
+            node_id: BrokerId(-1),
+            is_broker: false,
+            is_controller: false,
+            cluster_id: String::new(),
+            directory_id: 0,
+            listeners: Vec::new(),
+            controller_listeners: Vec::new(),
+            inter_broker_listener: "PLAINTEXT".to_owned(),
+            voters: BTreeMap::new(),
+            rack: None,
+            max_connections: i32::MAX as usize,
+            connections_max_idle_ms: 600_000,
+            request_timeout_ms: 30_000,
+            auto_create_topics_enable: true,
+            num_partitions: 1,
+            default_replication_factor: 1,
+            max_request_partition_size_limit: 2_000,
+            broker_heartbeat_interval_ms: 2_000,
+            broker_session_timeout_ms: 9_000,
+            initial_registration_timeout_ms: 60_000,
+            unclean_leader_election_enable: false,
+            unclean_leader_election_interval_ms: 300_000,
+            auto_leader_rebalance_enable: true,
+            leader_imbalance_check_interval_ms: 300_000,
+            quorum_fetch_timeout_ms: 2_000,
+        }
+    }
+}
+
 impl NodeConfig {
     /// True when the listener of this name serves brokers and operators of the quorum.
     pub fn is_controller_listener(&self, name: &str) -> bool {

@@ -1,0 +1,140 @@
+//! A broker's life against a hand-made controller (rules 31 to 33).
+
+use highwater_log::Command;
+use highwater_wire::Request;
+use highwater_wire::RequestKind;
+
+use super::*;
+use crate::effect::{Effects, Input};
+use crate::testing::Bench;
+
+/// A broker that found its log directory as its last incarnation left it.
+fn started(previous_epoch: Option<i64>) -> (Bench, u64) {
+    let mut bench = Bench::broker();
+    let previous_epoch = previous_epoch.map(BrokerEpoch);
+    let clean = previous_epoch.is_some();
+    let startup = Startup { logs: Vec::new(), clean, previous_epoch };
+    start(&mut bench.node, &startup);
+    bench.step(Input::Tick);
+    let conn = bench.open_dialed();
+    (bench, conn)
+}
+
+fn asked_to_register(bench: &mut Bench, conn: u64) -> (Request, BrokerRegistrationRequest) {
+    let request = bench.asked(conn);
+    let RequestKind::BrokerRegistration(body) = request.body.clone() else { panic!("{request:?}") };
+    (request, body)
+}
+
+fn asked_to_beat(bench: &mut Bench, conn: u64) -> (Request, BrokerHeartbeatRequest) {
+    let request = bench.asked(conn);
+    let RequestKind::BrokerHeartbeat(body) = request.body.clone() else { panic!("{request:?}") };
+    (request, body)
+}
+
+fn register(bench: &mut Bench, conn: u64, error: ErrorCode, epoch: i64) {
+    let (request, _) = asked_to_register(bench, conn);
+    let body = BrokerRegistrationResponse::default()
+        .with_error_code(error.code())
+        .with_broker_epoch(epoch);
+    bench.answer::<BrokerRegistrationRequest>(conn, &request, body);
+}
+
+fn beat(bench: &mut Bench, conn: u64, fenced: bool, shut_down: bool) -> BrokerHeartbeatRequest {
+    let (request, body) = asked_to_beat(bench, conn);
+    let answer = BrokerHeartbeatResponse::default()
+        .with_is_caught_up(true)
+        .with_is_fenced(fenced)
+        .with_should_shut_down(shut_down);
+    bench.answer::<BrokerHeartbeatRequest>(conn, &request, answer);
+    body
+}
+
+fn is_ready(effects: &Effects) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Ready))
+}
+
+#[test]
+fn rule_31_the_epoch_of_a_clean_stop_is_proved_and_only_that() {
+    for (previous, sent) in [(Some(12), 12), (None, -1)] {
+        let (mut bench, conn) = started(previous);
+        let (_, body) = asked_to_register(&mut bench, conn);
+        assert_eq!(body.previous_broker_epoch, sent);
+        assert_eq!(body.cluster_id.as_str(), "cluster");
+        assert_eq!(body.listeners[0].port, 9092);
+    }
+}
+
+#[test]
+fn a_broker_serves_once_it_is_unfenced_and_goes_on_beating() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    let first = beat(&mut bench, conn, true, false);
+    assert_eq!((first.broker_epoch, first.want_fence), (40, false));
+    assert!(!is_ready(&bench.take()));
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    beat(&mut bench, conn, false, false);
+    assert!(is_ready(&bench.take()));
+    assert_eq!(bench.node.broker().lifecycle.phase(), Phase::Running);
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    beat(&mut bench, conn, false, false);
+    assert!(!is_ready(&bench.take()), "ready is said once");
+}
+
+#[test]
+fn having_caught_up_is_told_at_once() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    beat(&mut bench, conn, true, false);
+    caught_up(&mut bench.node);
+    bench.step(Input::Tick);
+    beat(&mut bench, conn, false, false);
+    assert!(is_ready(&bench.take()));
+}
+
+#[test]
+fn rule_32_a_refused_broker_asks_again_until_its_time_is_over() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::DuplicateBrokerRegistration, -1);
+    bench.take();
+    bench.pass_ms(FIRST_RETRY_MS);
+    register(&mut bench, conn, ErrorCode::DuplicateBrokerRegistration, -1);
+    bench.now = bench.node.broker().lifecycle.deadline;
+    bench.take();
+    bench.step(Input::Tick);
+    register(&mut bench, conn, ErrorCode::DuplicateBrokerRegistration, -1);
+    let exits = |effect: &Effect| matches!(effect, Effect::Exit { status: EXIT_NOT_REGISTERED });
+    assert!(bench.take().iter().any(exits));
+}
+
+#[test]
+fn a_controller_that_is_none_any_more_is_looked_up_again() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::NotController, -1);
+    assert!(bench.closed(conn));
+    bench.pass_ms(FIRST_RETRY_MS);
+    assert!(bench.dialed().is_some());
+}
+
+#[test]
+fn rule_33_a_stopping_broker_exits_when_the_controller_lets_it_and_proves_it() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    beat(&mut bench, conn, false, false);
+    bench.take();
+    bench.step(Input::Shutdown);
+    assert!(beat(&mut bench, conn, false, false).want_shut_down);
+    assert!(bench.take().iter().all(|effect| !matches!(effect, Effect::Disk { .. })));
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    beat(&mut bench, conn, false, true);
+    let op = bench.take().into_iter().find_map(|effect| match effect {
+        Effect::Disk { op, command: Command::CleanShutdown { broker_epoch, .. } } => {
+            assert_eq!(broker_epoch, Some(40));
+            Some(op)
+        }
+        _ => None,
+    });
+    let done = Ok(highwater_log::Done::Stopped);
+    bench.step(Input::Disk { op: op.expect("the logs are closed"), done });
+    assert!(matches!(bench.take()[..], [Effect::Exit { status: 0 }]));
+}
