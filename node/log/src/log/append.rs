@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Log;
-use crate::batch::{Batch, BatchHeader, Batches};
+use crate::batch::{Batch, BatchHeader, Batches, NO_LEADER_EPOCH};
 use crate::disk::{Disk, DiskError};
 use crate::segment::Segment;
 use crate::store::StoreError;
@@ -113,7 +113,7 @@ pub(super) fn check_batch(
     if base_offset < next_offset || last_offset_delta < 0 || header.next_offset() <= base_offset {
         return Err(format!("a batch at offset {base_offset} cannot follow the end {next_offset}"));
     }
-    if leader_epoch < epoch && leader_epoch >= 0 {
+    if leader_epoch < epoch && leader_epoch != NO_LEADER_EPOCH {
         return Err(format!("leader epoch {leader_epoch} cannot follow epoch {epoch}"));
     }
     Ok(())

@@ -118,7 +118,10 @@ impl<F> Segment<F> {
         let (Some(offsets), Some(times)) = (offsets, times) else { return Ok(None) };
         let indexes = Indexes { offsets, times };
         let last = indexes.offsets.last().map(|entry| u64::from(entry.position));
-        Ok(last.is_none_or(|position| position < self.size()).then_some(indexes))
+        let inside = last.is_none_or(|position| position < self.size());
+        // Closing a segment that has records gives its time index at least one entry.
+        let timed = !indexes.times.is_empty() || self.size() == 0;
+        Ok((inside && timed).then_some(indexes))
     }
 
     fn read_index<D: Disk<File = F>, E: IndexEntry>(
