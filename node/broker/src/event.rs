@@ -30,4 +30,49 @@ pub enum Event {
     },
     /// The controller lets this broker lead and follow.
     Unfenced,
+    /// This controller leads the metadata quorum.
+    QuorumLeader {
+        /// Its epoch.
+        epoch: i32,
+    },
+    /// The copy of the metadata log was cut to match the controller's (rule 9).
+    MetadataTruncated {
+        /// Its new end.
+        to: i64,
+    },
+    /// A broker process registered with this controller.
+    BrokerRegistered {
+        /// Its id.
+        broker: i32,
+        /// The epoch of its registration.
+        broker_epoch: i64,
+    },
+    /// A broker was fenced: it leads nothing and is in no ISR but as the last member (rule 33).
+    BrokerFenced {
+        /// Its id.
+        broker: i32,
+    },
+    /// A broker may lead and follow.
+    BrokerUnfenced {
+        /// Its id.
+        broker: i32,
+    },
+    /// A broker hands over its leaderships, to stop.
+    BrokerStopping {
+        /// Its id.
+        broker: i32,
+    },
+    /// A partition's committed leader or ISR changed.
+    PartitionChanged {
+        /// Topic, `-`, index.
+        partition: String,
+        /// The new leader, -1 for none; absent when it did not change.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        leader: Option<i32>,
+        /// The new ISR; absent when it did not change.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        isr: Option<Vec<i32>>,
+        /// True when the leader was elected from outside the ISR (rule 28).
+        unclean: bool,
+    },
 }

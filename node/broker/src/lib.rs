@@ -15,6 +15,8 @@ pub mod event;
 pub mod features;
 mod forward;
 pub mod kernel;
+pub mod metadata_follower;
+mod metadata_log;
 pub mod node;
 pub mod reply;
 pub mod startup;

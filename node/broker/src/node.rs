@@ -43,7 +43,8 @@ impl Node {
         let mut kernel = Kernel::new(&config, seed);
         let config = Arc::new(config);
         let broker = config.is_broker.then(|| BrokerRole::new(&config, &mut kernel));
-        let controller = config.is_controller.then(|| ControllerRole::new(&config, &mut kernel));
+        let controller =
+            config.is_controller.then(|| ControllerRole::new(&config, rules, &mut kernel));
         Node { config, rules, kernel, broker, controller }
     }
 

@@ -11,6 +11,7 @@ use highwater_node_core::types::BrokerId;
 
 use crate::config::NodeConfig;
 use crate::kernel::Kernel;
+use crate::metadata_follower::{self, MetadataFollower};
 use crate::node::Node;
 use crate::startup::Startup;
 use lifecycle::Lifecycle;
@@ -22,6 +23,8 @@ pub struct BrokerRole {
     pub replay: Replay,
     /// The active controller, as the metadata log's leader named itself last.
     pub controller: Option<BrokerId>,
+    /// Where it stands in the metadata log.
+    pub follower: MetadataFollower,
     /// Registration, heartbeats, shutdown.
     pub lifecycle: Lifecycle,
     /// Names of topics that the controller was asked to create for a client.
@@ -29,10 +32,11 @@ pub struct BrokerRole {
 }
 
 impl BrokerRole {
-    pub(crate) fn new(_config: &NodeConfig, kernel: &mut Kernel) -> BrokerRole {
+    pub(crate) fn new(config: &NodeConfig, kernel: &mut Kernel) -> BrokerRole {
         BrokerRole {
             replay: Replay::default(),
             controller: None,
+            follower: MetadataFollower::new(config.node_id),
             lifecycle: Lifecycle::new(kernel.random()),
             auto_creating: BTreeSet::new(),
         }
@@ -45,6 +49,7 @@ impl BrokerRole {
 
     /// Begins once the log directory is known.
     pub(crate) fn start(node: &mut Node, startup: &Startup) {
+        metadata_follower::start(node);
         lifecycle::start(node, startup);
     }
 }
