@@ -1,11 +1,12 @@
 //! Pieces of markup that several sections use.
 
-use highwater_history::verdict::{AnomalyCounts, Validity};
+use highwater_history::verdict::{AnomalyCounts, ClaimVerdict, Validity};
 use maud::{Markup, html};
 
 use crate::{
     Run,
     chart::Lane,
+    section::findings,
     text::{count, counted},
 };
 
@@ -13,6 +14,15 @@ use crate::{
 pub(crate) fn verdict_word(verdict: Validity) -> Markup {
     let word = verdict.as_str();
     html! { span class={ "verdict " (word) } { (word) } }
+}
+
+/// The name of the claim with this index, a link where the page says more of it.
+pub(crate) fn claim_link(i: usize, claim: &ClaimVerdict) -> Markup {
+    html! {
+        @if findings::has_something_to_say(claim) {
+            a href={ "#" (findings::anchor(i)) } { (claim.claim) }
+        } @else { (claim.claim) }
+    }
 }
 
 /// Counts by name on one line: `2 lost-write, 1 duplicate`.

@@ -16,7 +16,8 @@ pub(super) fn table(shown: &Shown) -> Markup {
         return html! {};
     }
     let place = shown.finding.offset.map(|offset| format!(" at offset {offset}"));
-    let caption = format!("What each replica held{}", place.unwrap_or_default());
+    let place = place.unwrap_or_default();
+    let caption = format!("What each replica held{place}; marked rows hold something else");
     let heads = [
         ("", "Replica"),
         ("", "Dump"),

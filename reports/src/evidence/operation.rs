@@ -49,7 +49,7 @@ fn row(event: &Event, hit: bool, finding: &Finding) -> Markup {
             td class="num" { (instant(event.time)) }
             td { (process(&event.process)) }
             td class={ "outcome-" (kind) } { (kind) }
-            td { (operation(event, finding)) }
+            td { (operation(event, finding, hit)) }
             td { @if let Some(node) = event.node { (node) } }
             td { (error(event)) }
         }
@@ -65,14 +65,16 @@ fn process(process: &Process) -> String {
     }
 }
 
-/// What was done, as far as it concerns the finding's key.
-pub(super) fn operation(event: &Event, finding: &Finding) -> String {
+/// What was done, as far as it concerns the finding's key; all of it when the finding points at the
+/// operation and none of it does.
+pub(super) fn operation(event: &Event, finding: &Finding, hit: bool) -> String {
     let f = event.f.as_str();
     let what = match &event.value {
         EventValue::None => String::new(),
         EventValue::Ops(ops) => {
-            let texts = ops.iter().filter_map(|op| micro_op(op, finding));
-            texts.collect::<Vec<_>>().join("; ")
+            let on_key = ops_text(ops, finding);
+            let of_all = Finding { key: None, ..finding.clone() };
+            if on_key.is_empty() && hit { ops_text(ops, &of_all) } else { on_key }
         }
         EventValue::Keys(keys) => joined(keys),
         EventValue::Offsets(offsets) => {
@@ -84,6 +86,10 @@ pub(super) fn operation(event: &Event, finding: &Finding) -> String {
         EventValue::Other(value) => value.to_string(),
     };
     format!("{f} {what}").trim_end().to_owned()
+}
+
+fn ops_text(ops: &[MicroOp], finding: &Finding) -> String {
+    ops.iter().filter_map(|op| micro_op(op, finding)).collect::<Vec<_>>().join("; ")
 }
 
 fn micro_op(op: &MicroOp, finding: &Finding) -> Option<String> {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::Entry;
 use crate::{
     Run,
-    parts::{counts_text, rules_text, table, verdict_word},
+    parts::{claim_link, counts_text, rules_text, table, verdict_word},
 };
 
 /// The section.
@@ -13,9 +13,9 @@ pub const ENTRY: Entry = Entry { order: 80, title: "Claims", render };
 
 fn render(run: &Run) -> Option<Markup> {
     let rows = html! {
-        @for claim in &run.verdict.claims {
+        @for (i, claim) in run.verdict.claims.iter().enumerate() {
             tr {
-                th scope="row" { (claim.claim) }
+                th scope="row" { (claim_link(i, claim)) }
                 td { (verdict_word(claim.verdict)) }
                 td { (claim.title) }
                 td { (rules_text(&claim.rules)) }

@@ -20,8 +20,7 @@ const LISTED: usize = 100;
 
 fn render(run: &Run) -> Option<Markup> {
     let claims = run.verdict.claims.iter().enumerate();
-    let with_findings: Vec<_> =
-        claims.filter(|(_, claim)| !claim.findings.is_empty() || claim.reason.is_some()).collect();
+    let with_findings: Vec<_> = claims.filter(|(_, claim)| has_something_to_say(claim)).collect();
     if with_findings.is_empty() {
         return None;
     }
@@ -29,12 +28,22 @@ fn render(run: &Run) -> Option<Markup> {
         h2 { "Findings" }
         @for (i, claim) in with_findings {
             @let shown: Vec<&Shown> = run.shown.iter().filter(|one| one.claim == i).collect();
-            (of_claim(claim, &shown))
+            (of_claim(i, claim, &shown))
         }
     })
 }
 
-fn of_claim(claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
+/// Where the findings of the claim with this index stand on the page.
+pub(crate) fn anchor(claim: usize) -> String {
+    format!("findings-{claim}")
+}
+
+/// Whether the claim has findings, or was not decided for a reason.
+pub(crate) fn has_something_to_say(claim: &ClaimVerdict) -> bool {
+    !claim.findings.is_empty() || claim.reason.is_some()
+}
+
+fn of_claim(i: usize, claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
     let totals = [("", &claim.anomalies), ("permitted: ", &claim.permitted)]
         .into_iter()
         .filter(|(_, counts)| !counts.is_empty())
@@ -42,11 +51,11 @@ fn of_claim(claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
         .collect::<Vec<_>>()
         .join("; ");
     html! {
-        h3 id={ "claim-" (claim.claim) } {
+        h3 id=(anchor(i)) {
             (claim.claim) " " (verdict_word(claim.verdict))
         }
         p { (claim.title) @if !totals.is_empty() { " Found: " (totals) "." } }
-        @if let Some(reason) = &claim.reason { p class="reason" { (reason) } }
+        @if let Some(reason) = &claim.reason { p class="unknown" { (reason) } }
         @for one in shown { (article(one)) }
         (others(claim, shown))
     }

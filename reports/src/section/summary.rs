@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::Entry;
 use crate::{
     Run,
-    parts::{counts_text, table, verdict_word},
+    parts::{claim_link, counts_text, table, verdict_word},
     text::{count, duration},
 };
 
@@ -89,14 +89,14 @@ fn tiles(run: &Run) -> Markup {
 }
 
 fn violations(run: &Run) -> Markup {
-    let claims = run.verdict.claims.iter().filter(|claim| !claim.anomalies.is_empty());
+    let claims = run.verdict.claims.iter().enumerate();
     let rows = html! {
-        @for claim in claims {
+        @for (i, claim) in claims.filter(|(_, claim)| !claim.anomalies.is_empty()) {
             @for (name, n) in &claim.anomalies {
                 tr {
-                    td { a href={ "#claim-" (claim.claim) } { (name) } }
+                    th scope="row" { (name) }
                     td class="num" { (count(*n)) }
-                    td { (claim.claim) }
+                    td { (claim_link(i, claim)) }
                     td { (claim.title) }
                 }
             }
@@ -115,14 +115,15 @@ fn violations(run: &Run) -> Markup {
 
 /// What clauses of the contract's part c allowed, claim by claim.
 fn permitted(claims: &[ClaimVerdict]) -> Markup {
-    let claims: Vec<_> = claims.iter().filter(|claim| !claim.permitted.is_empty()).collect();
+    let claims = claims.iter().enumerate();
+    let claims: Vec<_> = claims.filter(|(_, claim)| !claim.permitted.is_empty()).collect();
     if claims.is_empty() {
         return html! { p class="muted" { "Nothing had to be permitted." } };
     }
     let rows = html! {
-        @for claim in claims {
+        @for (i, claim) in claims {
             tr {
-                td { a href={ "#claim-" (claim.claim) } { (claim.claim) } }
+                th scope="row" { (claim_link(i, claim)) }
                 td { (counts_text(&claim.permitted)) }
                 td {
                     @if claim.clauses.is_empty() { "never a violation" }

@@ -11,7 +11,7 @@ use crate::{
     chart::{Frame, Lane, px},
     observed::Span,
     parts::{fault_bands, left_out},
-    text::instant,
+    text::{counted, instant},
 };
 
 /// The section.
@@ -218,8 +218,8 @@ fn lag(run: &Run) -> Markup {
     html! {
         @if !windows.is_empty() {
             p class="note" {
-                "The harness itself was late in " (windows.len()) " windows; what they show of "
-                "progress is unknown: "
+                "The harness itself was late in " (counted(windows.len() as u64, "window"))
+                "; what happened there says nothing of progress: "
                 @for (i, window) in windows.iter().take(FAULT_LANES).enumerate() {
                     @if i > 0 { ", " }
                     (instant(window.from)) " to " (instant(window.to))
