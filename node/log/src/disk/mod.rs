@@ -2,11 +2,13 @@
 
 mod error;
 mod mem;
+#[cfg(test)]
+mod tests;
 
 use bytes::Bytes;
 
 pub use error::{DiskError, DiskErrorKind};
-pub use mem::MemDisk;
+pub use mem::{MemDisk, MemFile};
 
 /// How [`Disk::open`] treats a file that exists or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

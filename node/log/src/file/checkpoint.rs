@@ -63,6 +63,10 @@ fn parse<T>(text: &str, entry: impl Fn(&[&str]) -> Option<T>) -> Result<Vec<T>, 
     if version != VERSION {
         return Err(format!("version {version:?} of the checkpoint format is not supported"));
     }
+    if !text.ends_with('\n') {
+        // Half a write: the last number may lack digits.
+        return Err("the last line of the checkpoint is cut short".to_owned());
+    }
     let count = lines.next().unwrap_or_default();
     let count: usize = count.parse().map_err(|_| format!("line 2: {count:?} is no count"))?;
     let numbered = lines.enumerate().map(|(index, line)| {

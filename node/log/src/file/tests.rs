@@ -39,6 +39,7 @@ fn broken_checkpoints_are_refused_with_the_line() {
         ("1\n0\n", "version \"1\""),
         ("0\nx\n", "line 2"),
         ("0\n1\nt 0\n", "line 3"),
+        ("0\n1\nt 0 5", "cut short"),
         ("0\n2\nt 0 5\n", "2 entries are announced and 1 are there"),
     ] {
         let error = checkpoint::parse_offsets(file).unwrap_err();

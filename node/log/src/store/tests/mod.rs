@@ -2,6 +2,7 @@
 
 mod commands;
 mod crash;
+mod failing;
 mod foreign;
 mod model;
 mod recovery;
