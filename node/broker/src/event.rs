@@ -75,4 +75,65 @@ pub enum Event {
         /// True when the leader was elected from outside the ISR (rule 28).
         unclean: bool,
     },
+    /// This broker leads a partition.
+    Leads {
+        /// Topic, `-`, index.
+        partition: String,
+        /// Its epoch.
+        leader_epoch: i32,
+        /// Where the epoch begins.
+        start_offset: i64,
+        /// The high watermark that it starts from (rule 19).
+        high_watermark: i64,
+    },
+    /// This broker follows a partition's leader.
+    Follows {
+        /// Topic, `-`, index.
+        partition: String,
+        /// Whom; -1 while there is no leader.
+        leader: i32,
+        /// The leader's epoch.
+        leader_epoch: i32,
+    },
+    /// A replica's log was cut to match its leader's (rule 9).
+    Truncated {
+        /// Topic, `-`, index.
+        partition: String,
+        /// The log end before.
+        from: i64,
+        /// The log end after; what lay between is gone from this broker.
+        to: i64,
+        /// The high watermark before; a clean election never cuts below the true one (rule 14).
+        high_watermark: i64,
+    },
+    /// The committed ISR of a partition that this broker leads changed.
+    IsrChanged {
+        /// Topic, `-`, index.
+        partition: String,
+        /// The members in assignment order.
+        isr: Vec<i32>,
+        /// The version of the partition's state.
+        partition_epoch: i32,
+    },
+    /// A replica's log cannot be used any more.
+    ReplicaFailed {
+        /// Topic, `-`, index.
+        partition: String,
+    },
+    /// A log ended in bytes that are no valid batch; they were cut off when it was opened.
+    Recovered {
+        /// Topic, `-`, index.
+        partition: String,
+        /// The log end after the cut.
+        log_end: i64,
+        /// How many bytes were cut off.
+        cut_bytes: u64,
+        /// What was wrong with them.
+        reason: String,
+    },
+    /// A log that belongs to no partition of the metadata is removed (rule 76).
+    StrayRemoved {
+        /// Its directory.
+        dir: String,
+    },
 }

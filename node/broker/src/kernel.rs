@@ -76,6 +76,11 @@ impl Kernel {
         self.io.now
     }
 
+    /// The time of this step in Unix milliseconds: a shell's clock counts from 1970.
+    pub fn unix_ms(&self) -> i64 {
+        (self.io.now.0 / 1_000_000) as i64
+    }
+
     /// The node's only source of chance.
     pub fn random(&mut self) -> &mut ChaCha8Rng {
         &mut self.random

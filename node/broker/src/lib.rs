@@ -4,6 +4,7 @@
 //! commands, connections and channels; `api` has one file for each Kafka API; `broker` and
 //! `controller` are the two roles.
 
+mod alter_partition;
 pub mod api;
 pub mod broker;
 pub mod channel;
@@ -13,11 +14,17 @@ pub mod controller;
 pub mod effect;
 pub mod event;
 pub mod features;
+mod fetch;
+mod fetchers;
 mod forward;
+mod gather;
 pub mod kernel;
+mod leader_hint;
 pub mod metadata_follower;
 mod metadata_log;
 pub mod node;
+mod producer_ids;
+pub mod replicas;
 pub mod reply;
 pub mod startup;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::controller::ControllerRole;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::node::Node;
+use crate::replicas;
 
 /// The exit status of a node that cannot use its log directory.
 const EXIT_LOG_DIRECTORY: i32 = 70;
@@ -48,7 +49,8 @@ fn start_roles(node: &mut Node, startup: &Startup) {
 /// Closes the logs, leaves the proof of a clean stop for the next incarnation (rule 31), and exits.
 pub(crate) fn close(node: &mut Node, epoch: Option<BrokerEpoch>) {
     let broker_epoch = epoch.map(|epoch| epoch.0);
-    let command = Command::CleanShutdown { high_watermarks: Vec::new(), broker_epoch };
+    let high_watermarks = replicas::high_watermarks(node);
+    let command = Command::CleanShutdown { high_watermarks, broker_epoch };
     node.kernel.disk(command, |node, done| match done {
         Ok(Done::Stopped) => node.kernel.effect(Effect::Exit { status: 0 }),
         Ok(other) => unreachable!("CleanShutdown gives Stopped, not {other:?}"),

@@ -9,10 +9,15 @@ use std::collections::BTreeSet;
 use highwater_node_core::metadata::{Image, Replay};
 use highwater_node_core::types::BrokerId;
 
+use crate::alter_partition::AlterPartitions;
 use crate::config::NodeConfig;
+use crate::fetch::FetchSessions;
+use crate::fetchers::Fetchers;
 use crate::kernel::Kernel;
 use crate::metadata_follower::{self, MetadataFollower};
 use crate::node::Node;
+use crate::producer_ids::ProducerIds;
+use crate::replicas::{self, ReplicaManager};
 use crate::startup::Startup;
 use lifecycle::Lifecycle;
 
@@ -29,6 +34,16 @@ pub struct BrokerRole {
     pub lifecycle: Lifecycle,
     /// Names of topics that the controller was asked to create for a client.
     pub(crate) auto_creating: BTreeSet<String>,
+    /// Its copies of partitions.
+    pub replicas: ReplicaManager,
+    /// What copies from leaders.
+    pub(crate) fetchers: Fetchers,
+    /// ISR changes on their way to the controller.
+    pub(crate) alter_partitions: AlterPartitions,
+    /// Incremental fetches of clients.
+    pub(crate) fetch_sessions: FetchSessions,
+    /// Producer ids that may be given away.
+    pub(crate) producer_ids: ProducerIds,
 }
 
 impl BrokerRole {
@@ -39,6 +54,11 @@ impl BrokerRole {
             follower: MetadataFollower::new(config.node_id),
             lifecycle: Lifecycle::new(kernel.random()),
             auto_creating: BTreeSet::new(),
+            replicas: ReplicaManager::default(),
+            fetchers: Fetchers::default(),
+            alter_partitions: AlterPartitions::default(),
+            fetch_sessions: FetchSessions::new(config.replication.fetch_session_slots),
+            producer_ids: ProducerIds::default(),
         }
     }
 
@@ -50,6 +70,7 @@ impl BrokerRole {
     /// Begins once the log directory is known.
     pub(crate) fn start(node: &mut Node, startup: &Startup) {
         metadata_follower::start(node);
+        replicas::start(node, startup);
         lifecycle::start(node, startup);
     }
 }

@@ -1,8 +1,14 @@
 //! The node's configuration, typed; how `server.properties` becomes it is in the files beside this.
 
+mod replication;
+mod topic;
+
 use std::collections::BTreeMap;
 
 use highwater_node_core::types::BrokerId;
+
+pub use replication::ReplicationConfig;
+pub use topic::TopicConfig;
 
 /// One socket that the node serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +78,8 @@ pub struct NodeConfig {
     pub leader_imbalance_check_interval_ms: u64,
     /// `controller.quorum.fetch.timeout.ms`: how long a fetch of the metadata log may take.
     pub quorum_fetch_timeout_ms: u64,
+    /// How records are replicated, kept and served.
+    pub replication: ReplicationConfig,
 }
 
 impl Default for NodeConfig {
@@ -103,6 +111,7 @@ impl Default for NodeConfig {
             auto_leader_rebalance_enable: true,
             leader_imbalance_check_interval_ms: 300_000,
             quorum_fetch_timeout_ms: 2_000,
+            replication: ReplicationConfig::default(),
         }
     }
 }

@@ -1,0 +1,85 @@
+//! Copies from leaders: one fetcher for each broker that leads something that is followed here.
+
+mod answer;
+mod range;
+mod request;
+
+use std::collections::BTreeMap;
+
+use highwater_node_core::fetcher::Fetcher;
+use highwater_node_core::types::{BrokerId, PartitionId};
+
+use crate::channel::{ChannelKey, Peer};
+use crate::node::Node;
+use crate::timers::TimerId;
+
+/// All fetchers, and which of them has which partition.
+#[derive(Debug, Default)]
+pub(crate) struct Fetchers {
+    by_leader: BTreeMap<BrokerId, Link>,
+    leader_of: BTreeMap<PartitionId, BrokerId>,
+}
+
+/// One fetcher and the time at which it is to be looked at again.
+#[derive(Debug)]
+struct Link {
+    fetcher: Fetcher,
+    wake: Option<TimerId>,
+}
+
+/// Kafka calls the client of its only fetcher thread `broker-N-fetcher-0`.
+fn channel(leader: BrokerId) -> ChannelKey {
+    ChannelKey { peer: Peer::Broker(leader), lane: "fetcher-0" }
+}
+
+/// Gives the partition to the fetcher of its leader, and takes it from any other (rule 10).
+pub(crate) fn assign(node: &mut Node, id: PartitionId) {
+    let follows = node.broker().replicas.replica(id).and_then(|replica| replica.follows());
+    let back_off_ms = node.config.replication.fetch_backoff_ms;
+    let fetchers = &mut node.broker_mut().fetchers;
+    let leader = follows.map(|(leader, _)| leader);
+    if let Some(before) = fetchers.leader_of.get(&id).copied().filter(|b| Some(*b) != leader) {
+        fetchers.leader_of.remove(&id);
+        if let Some(link) = fetchers.by_leader.get_mut(&before) {
+            link.fetcher.remove(id);
+        }
+    }
+    let Some((leader, epoch)) = follows else { return };
+    let fresh = || Link { fetcher: Fetcher::new(leader, back_off_ms), wake: None };
+    fetchers.by_leader.entry(leader).or_insert_with(fresh).fetcher.add(id, epoch);
+    fetchers.leader_of.insert(id, leader);
+    node.kernel.later(move |node| fetch(node, leader));
+}
+
+/// The disk is done with something of this partition: its fetcher may go on.
+pub(crate) fn resume(node: &mut Node, id: PartitionId) {
+    if let Some(leader) = node.broker().fetchers.leader_of.get(&id).copied() {
+        fetch(node, leader);
+    }
+}
+
+/// Sends the next request of this fetcher, if it has one and none is under way.
+fn fetch(node: &mut Node, leader: BrokerId) {
+    let now = node.kernel.now();
+    let broker = node.broker_mut();
+    let Some(link) = broker.fetchers.by_leader.get_mut(&leader) else { return };
+    match link.fetcher.next_request(now, &broker.replicas.hosted) {
+        Some(asked) => request::send(node, leader, asked),
+        None => wake_later(node, leader),
+    }
+}
+
+/// Looks again when the back-off is over that the fetcher waits for.
+fn wake_later(node: &mut Node, leader: BrokerId) {
+    let now = node.kernel.now();
+    let Some(link) = node.broker_mut().fetchers.by_leader.get_mut(&leader) else { return };
+    let (at, earlier) = (link.fetcher.next_wake(now), link.wake.take());
+    if let Some(earlier) = earlier {
+        node.kernel.cancel(earlier);
+    }
+    let Some(at) = at else { return };
+    let timer = node.kernel.at(at, move |node| fetch(node, leader));
+    if let Some(link) = node.broker_mut().fetchers.by_leader.get_mut(&leader) {
+        link.wake = Some(timer);
+    }
+}

@@ -1,0 +1,104 @@
+//! Opening logs of partitions that this broker has a copy of, and removing those that it has not.
+
+use highwater_log::store::{FoundLog, Opened};
+use highwater_log::{Command, Completion, Done, LogConfig, LogId};
+use highwater_node_core::replica::{Replica, ReplicaConfig};
+use highwater_node_core::types::PartitionId;
+
+use super::convert::loaded;
+use super::hosted::Hosted;
+use super::metadata::config_of;
+use super::outputs::completed;
+use super::{metadata, waits};
+use crate::event::Event;
+use crate::metadata_log;
+use crate::node::Node;
+use crate::{alter_partition, fetchers};
+
+/// Opens the partition's log, or creates it; the replica exists once that is done.
+pub(super) fn host(node: &mut Node, id: PartitionId, topic: &str) {
+    let dir = format!("{topic}-{}", id.index);
+    let config = config_of(node, topic);
+    if let Some(found) = node.broker_mut().replicas.found.remove(&dir)
+        && found.topic_id.is_some_and(|topic| topic != id.topic.0)
+    {
+        remove_found(node, found);
+    }
+    let log = next_log(node);
+    let settings = config.log;
+    let hosted = Hosted { log, topic: topic.to_owned(), config, replica: None };
+    node.broker_mut().replicas.hosted.insert(id, hosted);
+    let command = Command::Open { log, dir, topic_id: Some(id.topic.0), config: settings };
+    node.kernel.disk(command, move |node, done| opened(node, id, log, done));
+}
+
+fn opened(node: &mut Node, id: PartitionId, log: LogId, done: Completion) {
+    let Some(done) = completed(node, id, log, done) else { return };
+    let Done::Opened(opened) = done else { unreachable!("Open gives Opened, not {done:?}") };
+    tell_recovery(node, id, &opened);
+    let broker = node.config.node_id;
+    let lag_limit_ms = node.config.replication.lag_time_max_ms;
+    let hosted = node.broker_mut().replicas.hosted.get_mut(id).expect("it was there just now");
+    let min_isr = hosted.config.min_insync_replicas;
+    let config = ReplicaConfig { lag_limit_ms, min_isr };
+    hosted.replica = Some(Replica::new(id, broker, config, loaded(opened)));
+    metadata::apply_state(node, id);
+}
+
+fn tell_recovery(node: &mut Node, id: PartitionId, opened: &Opened) {
+    let Some(reason) = opened.cut_reason.clone() else { return };
+    let topic = node.broker().replicas.hosted.get(id).map_or("?", |hosted| hosted.topic.as_str());
+    let partition = format!("{topic}-{}", id.index);
+    let (log_end, cut_bytes) = (opened.state.log_end, opened.cut_bytes);
+    node.kernel.event(Event::Recovered { partition, log_end, cut_bytes, reason });
+}
+
+/// The partition is no longer kept here: its log goes, and whoever waits for it is told.
+pub(super) fn drop_replica(node: &mut Node, id: PartitionId) {
+    let Some(hosted) = node.broker_mut().replicas.hosted.remove(id) else { return };
+    alter_partition::forget(node, id);
+    fetchers::assign(node, id);
+    delete(node, hosted.log);
+    waits::touch(node, id);
+}
+
+/// Removes logs that no partition of the up-to-date metadata has claimed (rule 76).
+pub(super) fn remove_strays(node: &mut Node) {
+    for (_, found) in std::mem::take(&mut node.broker_mut().replicas.found) {
+        remove_found(node, found);
+    }
+}
+
+/// A log is opened as what it says it is, and removed.
+fn remove_found(node: &mut Node, found: FoundLog) {
+    if found.dir == metadata_log::DIR {
+        return;
+    }
+    node.kernel.event(Event::StrayRemoved { dir: found.dir.clone() });
+    let log = next_log(node);
+    let FoundLog { dir, topic_id } = found;
+    let command = Command::Open { log, dir, topic_id, config: LogConfig::default() };
+    node.kernel.disk(command, move |node, done| match done {
+        Ok(_) => {}
+        Err(error) => warn(node, &format!("a stray log cannot be opened: {error}")),
+    });
+    delete(node, log);
+}
+
+fn delete(node: &mut Node, log: LogId) {
+    node.kernel.disk(Command::Delete { log }, |node, done| match done {
+        Ok(_) | Err(highwater_log::StoreError::Unknown(_)) => {}
+        Err(error) => warn(node, &format!("a log cannot be removed: {error}")),
+    });
+}
+
+fn warn(node: &mut Node, text: &str) {
+    node.kernel.event(Event::Warning { text: text.to_owned() });
+}
+
+fn next_log(node: &mut Node) -> LogId {
+    let manager = &mut node.broker_mut().replicas;
+    let log = LogId(manager.next_log);
+    manager.next_log += 1;
+    log
+}
