@@ -84,3 +84,6 @@ fn give_up(node: &mut Node, forwarded: Forwarded) {
     let refused = refuse(&forwarded.body, ErrorCode::RequestTimedOut);
     node.kernel.reply(forwarded.reply, refused);
 }
+
+#[cfg(test)]
+mod tests;

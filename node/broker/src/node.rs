@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use highwater_node_core::metadata::Image;
 use highwater_node_core::rule::Rules;
 use highwater_node_core::types::{BrokerId, Time};
 use highwater_wire::codec::{self, DecodeError};
@@ -175,6 +176,14 @@ impl Node {
         let peer = self.kernel.connections.peer(conn).to_owned();
         self.kernel.event(Event::RequestRefused { peer, why: why.to_string() });
         self.kernel.connections.close(conn, &mut self.kernel.io.out);
+    }
+
+    /// The committed metadata as this node knows it: a broker's, else a controller's.
+    pub fn image(&self) -> &Image {
+        match &self.broker {
+            Some(broker) => broker.image(),
+            None => self.controller().image(),
+        }
     }
 
     /// The active controller, as far as this node knows.

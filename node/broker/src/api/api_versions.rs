@@ -6,7 +6,6 @@ use highwater_wire::messages::api_versions_response::{FinalizedFeatureKey, Suppo
 use highwater_wire::{ErrorCode, Response, StrBytes, codec, versions};
 
 use crate::api::served;
-use crate::broker::BrokerRole;
 use crate::connection::ListenerKind;
 use crate::features;
 use crate::node::Node;
@@ -44,13 +43,11 @@ fn describe(node: &Node, reply: &ReplyToken) -> ApiVersionsResponse {
     if reply.version() < 3 {
         return response;
     }
-    let finalized = node.broker.as_ref().map(BrokerRole::image);
+    let finalized = node.image();
     response
         .with_supported_features(supported_features(reply.version()))
-        .with_finalized_features_epoch(finalized.map_or(-1, |image| image.end.0 - 1))
-        .with_finalized_features(finalized.map_or_else(Vec::new, |image| {
-            image.features.iter().map(|(name, &level)| finalized_feature(name, level)).collect()
-        }))
+        .with_finalized_features_epoch(finalized.end.0 - 1)
+        .with_finalized_features(finalized.features.iter().map(finalized_feature).collect())
 }
 
 fn api_keys(kind: ListenerKind) -> Vec<ApiVersion> {
@@ -79,9 +76,9 @@ fn supported_features(version: i16) -> Vec<SupportedFeatureKey> {
         .collect()
 }
 
-fn finalized_feature(name: &str, level: i16) -> FinalizedFeatureKey {
+fn finalized_feature((name, &level): (&String, &i16)) -> FinalizedFeatureKey {
     FinalizedFeatureKey::default()
-        .with_name(StrBytes::from_string(name.to_owned()))
+        .with_name(StrBytes::from_string(name.clone()))
         .with_max_version_level(level)
         .with_min_version_level(level)
 }

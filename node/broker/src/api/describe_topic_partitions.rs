@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use highwater_node_core::controller::check_topic_name;
 use highwater_node_core::metadata::{Image, Partition};
+use highwater_wire::messages::describe_topic_partitions_request::TopicRequest;
 use highwater_wire::messages::describe_topic_partitions_response::{
     Cursor, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic,
 };
@@ -18,6 +19,9 @@ use crate::reply::ReplyToken;
 entry!(DescribeTopicPartitions, Broker, handle);
 
 fn handle(node: &mut Node, request: DescribeTopicPartitionsRequest, reply: ReplyToken) {
+    if request.cursor.as_ref().is_some_and(|cursor| cursor.partition_index < 0) {
+        return node.kernel.reply(reply, refuse(&request));
+    }
     let image = node.broker().image();
     let limit = node.config.max_request_partition_size_limit;
     let limit = request.response_partition_limit.min(limit).max(1) as usize;
@@ -38,6 +42,17 @@ fn handle(node: &mut Node, request: DescribeTopicPartitionsRequest, reply: Reply
     }
     let response = page.response;
     node.kernel.reply(reply, response);
+}
+
+/// A cursor that points nowhere.
+fn refuse(request: &DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse {
+    let refused = |topic: &TopicRequest| {
+        DescribeTopicPartitionsResponseTopic::default()
+            .with_error_code(ErrorCode::InvalidRequest.code())
+            .with_name(Some(topic.name.clone()))
+    };
+    DescribeTopicPartitionsResponse::default()
+        .with_topics(request.topics.iter().map(refused).collect())
 }
 
 /// One page in the making.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use highwater_node_core::controller::check_topic_name;
 use highwater_node_core::metadata::{Partition, Topic};
-use highwater_node_core::types::TopicId;
+use highwater_node_core::types::{BrokerId, TopicId};
 use highwater_wire::messages::metadata_request::MetadataRequestTopic;
 use highwater_wire::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
@@ -27,6 +27,9 @@ entry!(Metadata, Broker, handle);
 const FIRST_BY_ID: i16 = 12;
 
 fn handle(node: &mut Node, request: MetadataRequest, reply: ReplyToken) {
+    if reply.version() < FIRST_BY_ID && request.topics.iter().flatten().any(is_by_id) {
+        return node.kernel.reply(reply, refuse(&request));
+    }
     let may_create = request.allow_auto_topic_creation && node.config.auto_create_topics_enable;
     let pick = node.kernel.random().random();
     let answer = Answer {
@@ -44,6 +47,23 @@ fn handle(node: &mut Node, request: MetadataRequest, reply: ReplyToken) {
     }
     let response = response.with_controller_id(controller.0.into()).with_topics(topics);
     node.kernel.reply(reply, response);
+}
+
+/// Topics by id before ids may be asked for: nothing is answered but the error.
+fn refuse(request: &MetadataRequest) -> MetadataResponse {
+    let refused = |asked: &MetadataRequestTopic| {
+        MetadataResponseTopic::default()
+            .with_error_code(ErrorCode::InvalidRequest.code())
+            .with_name(Some(asked.name.clone().unwrap_or_default()))
+            .with_topic_id(asked.topic_id)
+    };
+    MetadataResponse::default()
+        .with_cluster_id(None)
+        .with_topics(request.topics.iter().flatten().map(refused).collect())
+}
+
+fn is_by_id(asked: &MetadataRequestTopic) -> bool {
+    asked.name.is_none() || !asked.topic_id.is_nil()
 }
 
 /// One answer in the making.
@@ -81,58 +101,60 @@ impl Answer<'_> {
         match asked {
             None => image.topics.iter().map(|(&id, topic)| self.topic(id, topic)).collect(),
             Some([]) if self.version == 0 => self.topics(None, missing),
-            Some(asked) => asked.iter().map(|topic| self.asked_topic(topic, missing)).collect(),
+            Some(asked) if asked.iter().any(is_by_id) => {
+                // ids and names do not mix: as in Kafka, names are then not looked at
+                asked
+                    .iter()
+                    .filter(|topic| is_by_id(topic))
+                    .map(|topic| self.by_id(topic))
+                    .collect()
+            }
+            Some(asked) => asked.iter().map(|topic| self.by_name(topic, missing)).collect(),
         }
     }
 
-    fn asked_topic(
+    fn by_id(&self, asked: &MetadataRequestTopic) -> MetadataResponseTopic {
+        let id = TopicId(asked.topic_id.as_u128());
+        match self.node.broker().image().topics.get(&id) {
+            Some(topic) => self.topic(id, topic),
+            None => MetadataResponseTopic::default()
+                .with_error_code(ErrorCode::UnknownTopicId.code())
+                .with_name(None)
+                .with_topic_id(asked.topic_id),
+        }
+    }
+
+    fn by_name(
         &self,
         asked: &MetadataRequestTopic,
         missing: &mut BTreeSet<String>,
     ) -> MetadataResponseTopic {
-        let image = self.node.broker().image();
-        let id = TopicId(asked.topic_id.as_u128());
-        let by_id = asked.name.is_none() || id != TopicId::default();
-        if by_id && self.version < FIRST_BY_ID {
-            return self.absent(asked, ErrorCode::InvalidRequest);
-        }
-        if by_id {
-            return match image.topics.get(&id) {
-                Some(topic) => self.topic(id, topic),
-                None => self.absent(asked, ErrorCode::UnknownTopicId).with_topic_id(asked.topic_id),
-            };
-        }
         let name = asked.name.as_ref().map_or("", |name| name.as_str());
-        match image.topic_named(name) {
+        match self.node.broker().image().topic_named(name) {
             Some((id, topic)) => self.topic(id, topic),
             None if check_topic_name(name).is_err() => {
-                self.absent(asked, ErrorCode::InvalidTopicException)
+                self.absent(name, ErrorCode::InvalidTopicException)
             }
             None => {
                 missing.insert(name.to_owned());
-                self.absent(asked, ErrorCode::UnknownTopicOrPartition)
+                self.absent(name, ErrorCode::UnknownTopicOrPartition)
             }
         }
     }
 
-    fn absent(&self, asked: &MetadataRequestTopic, error: ErrorCode) -> MetadataResponseTopic {
-        let null_allowed = self.version >= FIRST_BY_ID;
-        let name = if null_allowed {
-            asked.name.clone()
-        } else {
-            Some(asked.name.clone().unwrap_or_default())
-        };
-        let internal = asked.name.as_ref().is_some_and(|name| is_internal(name));
+    fn absent(&self, name: &str, error: ErrorCode) -> MetadataResponseTopic {
         MetadataResponseTopic::default()
             .with_error_code(error.code())
-            .with_name(name)
-            .with_is_internal(internal)
-            .with_topic_authorized_operations(OPERATIONS_NOT_ASKED)
+            .with_name(Some(StrBytes::from_string(name.to_owned()).into()))
+            .with_is_internal(is_internal(name))
+            .with_topic_authorized_operations(self.operations())
+    }
+
+    fn operations(&self) -> i32 {
+        if self.topic_operations { TOPIC_OPERATIONS } else { OPERATIONS_NOT_ASKED }
     }
 
     fn topic(&self, id: TopicId, topic: &Topic) -> MetadataResponseTopic {
-        let operations =
-            if self.topic_operations { TOPIC_OPERATIONS } else { OPERATIONS_NOT_ASKED };
         let partition = |(&index, partition)| self.partition(index, partition);
         // versions without a field must see its default
         let known_id = if self.version >= 10 { Uuid::from_u128(id.0) } else { Uuid::nil() };
@@ -141,7 +163,7 @@ impl Answer<'_> {
             .with_topic_id(known_id)
             .with_is_internal(is_internal(&topic.name))
             .with_partitions(topic.partitions.iter().map(partition).collect())
-            .with_topic_authorized_operations(operations)
+            .with_topic_authorized_operations(self.operations())
     }
 
     fn partition(&self, index: i32, partition: &Partition) -> MetadataResponsePartition {
@@ -163,10 +185,10 @@ impl Answer<'_> {
         &self,
         mut response: MetadataResponsePartition,
     ) -> MetadataResponsePartition {
-        let known = |id: &i32| !self.view.is_unknown(highwater_node_core::types::BrokerId(*id));
+        let known = |id: i32| !self.view.is_unknown(BrokerId(id));
         let before = response.replica_nodes.len() + response.isr_nodes.len();
-        response.replica_nodes.retain(|id| known(id));
-        response.isr_nodes.retain(|id| known(id));
+        response.replica_nodes.retain(|id| known(id.0));
+        response.isr_nodes.retain(|id| known(id.0));
         let after = response.replica_nodes.len() + response.isr_nodes.len();
         if before != after && response.error_code == ErrorCode::None.code() {
             response.error_code = ErrorCode::ReplicaNotAvailable.code();

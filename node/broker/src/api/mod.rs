@@ -89,3 +89,6 @@ pub(crate) fn find(api: ApiKey, kind: ListenerKind) -> Option<&'static Entry> {
 pub(crate) fn served(kind: ListenerKind) -> impl Iterator<Item = &'static Entry> {
     TABLE.iter().map(|(_, _, entry)| *entry).filter(move |entry| entry.is_served_by(kind))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! What clients read of the metadata, on an image of three brokers.
+
+mod describe;
+mod image;
+mod metadata;
+mod table;
