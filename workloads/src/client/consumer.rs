@@ -10,6 +10,7 @@ use super::{
     fetch::{self, Ask},
     links::{Call, Happened, Links, Target},
     metadata::Refresh,
+    records,
 };
 use crate::{
     Completion, Key, Op, Outcome, Time,
@@ -213,7 +214,7 @@ impl Consumer {
                 }
                 let from = self.asked_from(key);
                 let names = (&*self.config.settings.run_id, self.config.catalog.name(key));
-                let (read, next) = fetch::read(names, from, partition);
+                let (read, next) = records::read(names, from, partition);
                 self.positions.insert(key, next);
                 if read != KeyRead::default() {
                     reads.push((key, read));

@@ -6,6 +6,7 @@ mod fetch;
 mod links;
 mod metadata;
 mod producer;
+pub mod records;
 #[cfg(test)]
 mod tests;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use highwater_history::event::Acks;
 
-use crate::{Completion, Outcome, op::Gave, workload::Role};
+use crate::{Completion, Key, Op, Outcome, Time, op::Gave, workload::Role};
 
 /// Counts of operations and records.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Operations begun.
     pub invoked: u64,
@@ -21,10 +21,12 @@ pub struct Counts {
     pub sends_ok: BTreeMap<Acks, u64>,
     /// Records that polls returned, repeats included.
     pub records_read: u64,
+    /// When a send to each key last ended ok.
+    pub last_ok: BTreeMap<Key, Time>,
 }
 
 impl Counts {
-    pub(super) fn add(&mut self, role: Role, completion: &Completion) {
+    pub(super) fn add(&mut self, now: Time, role: Role, op: &Op, completion: &Completion) {
         match completion.outcome {
             Outcome::Ok => self.ok += 1,
             Outcome::Fail => self.fail += 1,
@@ -32,6 +34,9 @@ impl Counts {
         }
         if let (Role::Producer(acks), Outcome::Ok) = (role, completion.outcome) {
             *self.sends_ok.entry(acks).or_default() += 1;
+            if let Op::Send { key, .. } = op {
+                self.last_ok.insert(*key, now);
+            }
         }
         if let Gave::Polled { reads, .. } = &completion.gave {
             self.records_read +=

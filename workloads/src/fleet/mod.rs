@@ -142,6 +142,11 @@ impl Fleet {
         clients.chain(seats).min()
     }
 
+    /// The first numbers that no client and no process bears yet.
+    pub fn next_numbers(&self) -> (ClientId, u64) {
+        (self.next_client, self.next_process)
+    }
+
     /// Whether no operation is in flight.
     pub fn is_idle(&self) -> bool {
         self.sessions.values().all(Session::is_idle)
@@ -255,7 +260,7 @@ impl Fleet {
         let session = self.sessions.get_mut(&id).expect("an operating client has a session");
         let (process, in_flight) = session.finish(slot);
         let role = self.seats[session.seat.0 as usize].role;
-        self.counts.add(role, completion);
+        self.counts.add(now, role, &in_flight.op, completion);
         self.latencies.add(role, completion.outcome, now - in_flight.intended);
         self.generator.observe(session.seat, completion);
         let event = events::completion(now, process, &in_flight.op, completion, &self.names);
