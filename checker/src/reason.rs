@@ -9,7 +9,7 @@ pub(crate) fn decide(judged: &Judged<'_>) -> (Validity, String) {
     if let Some(unfit) = &judged.unfit {
         return (Validity::Unknown, format!("the history cannot be judged: {unfit}"));
     }
-    let parts = [claims(judged), cut_short(judged), activity(judged), floors(judged)];
+    let parts = [cut_short(judged), claims(judged), activity(judged), floors(judged)];
     parts
         .into_iter()
         .flatten()

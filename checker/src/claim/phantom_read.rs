@@ -47,7 +47,7 @@ fn vanished(view: &KeyView<'_>, log: &FinalLog<'_>) -> BTreeMap<RecordId, (Offse
     for run in reads.runs() {
         for (offset, record) in reads.of(run) {
             let Some(offset) = offset.filter(|offset| *offset >= log.from) else { continue };
-            if log.place_of(record) == Some(offset) || log.at(offset) == Holds::Unreadable {
+            if log.place_of(record) == Some(offset) || may_hold(view, log, record, offset) {
                 continue;
             }
             let ruling = view.unclean_loss(offset, view.op(run.op).invoked_at);
@@ -58,6 +58,15 @@ fn vanished(view: &KeyView<'_>, log: &FinalLog<'_>) -> BTreeMap<RecordId, (Offse
         }
     }
     vanished
+}
+
+/// Whether the log holds the record there after all: a second copy, or bytes that cannot be read.
+fn may_hold(view: &KeyView<'_>, log: &FinalLog<'_>, record: RecordId, offset: Offset) -> bool {
+    match log.at(offset) {
+        Holds::Value(value) => value == view.key.records.value(record),
+        Holds::Unreadable => true,
+        Holds::Nothing => false,
+    }
 }
 
 fn describe(view: &KeyView<'_>, record: RecordId, offset: Offset) -> Finding {

@@ -1,0 +1,299 @@
+//! The evidence that a script builds: events, manifest, metadata, dumps, outcome.
+
+use std::path::PathBuf;
+
+use highwater_checker::{Evidence, History, Options};
+use highwater_history::{
+    EventValue, Key, Manifest, NodeId, Offset, Outcome,
+    dumps::{DumpBatch, DumpHeader, Moment, ValueRun},
+    event::{Event, EventKind, Function, Process},
+    lines::Lines,
+    manifest::Floor,
+    metadata::MetadataRecord,
+    outcome::{Ended, LagWindow, Limit, Missing, Recovery},
+};
+use serde_json::json;
+
+use super::parse::{identity, number, value};
+
+const MS: u64 = 1_000_000;
+
+/// What a script has built so far.
+#[derive(Default)]
+pub struct World {
+    events: Vec<Event>,
+    ms: u64,
+    fresh: u64,
+    evidence: Evidence,
+    options: Options,
+    epochs: std::collections::BTreeMap<String, i32>,
+}
+
+impl World {
+    /// A process that no script names.
+    pub fn fresh_process(&mut self) -> u64 {
+        self.fresh += 1;
+        1000 + self.fresh
+    }
+
+    /// An event at the time at which the line's completion will be.
+    pub fn event(&self, process: u64, kind: EventKind, f: Function) -> Event {
+        Event::new((self.ms + 2) * MS, Process::Client(process), kind, f)
+    }
+
+    /// Adds an event, one millisecond after the one before.
+    pub fn push(&mut self, mut event: Event) {
+        self.ms += 1;
+        event.time = self.ms * MS;
+        event.index = self.events.len() as u64;
+        self.events.push(event);
+    }
+
+    /// The evidence as a whole.
+    pub fn finish(mut self) -> (Evidence, Options) {
+        self.evidence.history = History::Events(self.events);
+        (self.evidence, self.options)
+    }
+
+    /// A line that is no operation.
+    pub fn evidence_line(&mut self, command: &str, args: &[&str]) -> Result<(), String> {
+        match (command, args) {
+            ("promise", [text]) => {
+                self.options.promise.set(text).map_err(|error| error.to_string())?;
+            }
+            ("run", promises) => {
+                for text in promises {
+                    self.manifest().promises.run.set(text).map_err(|error| error.to_string())?;
+                }
+            }
+            ("topic", [name, promises @ ..]) => {
+                for text in promises {
+                    let topics = &mut self.manifest().promises.topics;
+                    let promise = topics.entry((*name).to_owned()).or_default();
+                    promise.set(text).map_err(|error| error.to_string())?;
+                }
+            }
+            ("floor", [name, wanted]) => {
+                let floor = Floor { floor: (*name).to_owned(), wanted: number(wanted)? };
+                self.manifest().workload.floors.push(floor);
+            }
+            ("open", [processes, settings @ ..]) => self.open(processes, settings)?,
+            ("leader", [key, node, flags @ ..]) => self.elect(key, number(node)?, flags),
+            ("log", [key, node, rest @ ..]) => {
+                let node = number(node)?;
+                let end = self.dump(key, node, Moment::Final, rest)?;
+                let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
+                partition.leader = Some(node);
+                partition.final_read_to = Some(end);
+            }
+            ("follower", [key, node, rest @ ..]) => {
+                self.dump(key, number(node)?, Moment::Final, rest)?;
+            }
+            ("dump", [key, node, rest @ ..]) => {
+                self.dump(key, number(node)?, Moment::BeforeRestart, rest)?;
+            }
+            ("read-to", [key, to]) => {
+                let to = number(to)?;
+                let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
+                partition.final_read_to = Some(to);
+            }
+            ("stuck", [key, condition, seen @ ..]) => self.stuck(key, condition, seen),
+            ("lag", []) => {
+                let window = LagWindow { from: 0, to: u64::MAX, lag: 300 * MS };
+                self.outcome().lag_windows.push(window);
+            }
+            ("limit", [name, limit, took]) => {
+                let (limit_ms, took_ms) = (number(limit)?, number(took)?);
+                self.outcome().limits.push(Limit { name: (*name).to_owned(), limit_ms, took_ms });
+            }
+            ("ended", ["complete"]) => self.outcome().ended = Ended::Complete,
+            ("ended", ["interrupted"]) => self.outcome().ended = Ended::Interrupted,
+            ("fault", [f, node]) => self.fault(f, number(node)?),
+            _ => return Err("this is no line of the notation".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn manifest(&mut self) -> &mut Manifest {
+        self.evidence.manifest.get_or_insert_with(|| {
+            serde_json::from_value(json!({
+                "format": 1, "run": "r", "seed": 1, "command": [], "commit": "c",
+                "target": {"name": "node"},
+                "timing": {"profile": "fast", "session_ms": 1, "heartbeat_ms": 1,
+                           "lag_limit_ms": 1},
+                "workload": {"name": "log"},
+                "clocks": {"wall_ns": 0, "monotonic_ns": 0},
+                "machine": {"system": "s", "cpus": 2, "memory_bytes": 1}
+            }))
+            .expect("the smallest manifest")
+        })
+    }
+
+    fn outcome(&mut self) -> &mut Outcome {
+        self.manifest();
+        let at = self.ms * MS;
+        self.evidence.outcome.get_or_insert_with(|| {
+            let recovery = Recovery {
+                recovered: true,
+                healed_at: at,
+                ended_at: at,
+                limit_ms: 1000,
+                missing: Vec::new(),
+            };
+            Outcome { recovery: Some(recovery), ..Outcome::new(Ended::Complete, at) }
+        })
+    }
+
+    fn stuck(&mut self, key: &str, condition: &str, seen: &[&str]) {
+        let recovery = self.outcome().recovery.as_mut().expect("a script's outcome has one");
+        recovery.recovered = false;
+        recovery.missing.push(Missing {
+            key: Some(Key::from(key)),
+            condition: condition.to_owned(),
+            seen: seen.join(" "),
+        });
+    }
+
+    fn open(&mut self, processes: &str, settings: &[&str]) -> Result<(), String> {
+        let numbers = processes.split(',').map(number).collect::<Result<Vec<u64>, _>>()?;
+        let mut client = json!({"client": self.events.len(), "kind": "both", "processes": numbers});
+        for setting in settings {
+            let (name, text) = setting.split_once('=').ok_or("NAME=VALUE is needed")?;
+            match name {
+                "acks" => client["acks"] = json!(text),
+                "idempotence" => client["idempotence"] = json!(text == "true"),
+                "isolation" => client["isolation"] = json!(text),
+                "pid" => {
+                    let id = identity(&format!("{text}.0"))?;
+                    client["producer_id"] = json!(id.producer_id);
+                    client["producer_epoch"] = json!(id.producer_epoch);
+                }
+                _ => return Err(format!("unknown setting {name}")),
+            }
+        }
+        let client = serde_json::from_value(client).map_err(|error| error.to_string())?;
+        let event = Event::new(0, Process::Harness, EventKind::Info, Function::Open)
+            .with_value(EventValue::Open(client));
+        self.push(event);
+        Ok(())
+    }
+
+    fn elect(&mut self, key: &str, node: NodeId, flags: &[&str]) {
+        self.manifest();
+        self.ms += 20;
+        let epoch = self.epochs.get(key).map_or(0, |epoch| epoch + 1);
+        self.epochs.insert(key.to_owned(), epoch);
+        let unclean = flags.contains(&"unclean");
+        if epoch == 0 {
+            self.metadata("TopicRecord", json!({"name": key, "topicId": key}));
+            let partition = json!({
+                "topicId": key, "partitionId": 0, "leader": node, "leaderEpoch": 0,
+                "isr": [1, 2, 3], "replicas": [1, 2, 3]
+            });
+            self.metadata("PartitionRecord", partition);
+        } else {
+            let mut change = json!({"topicId": key, "partitionId": 0, "leader": node});
+            if unclean {
+                change["isr"] = json!([node]);
+                change["leaderRecoveryState"] = json!(1);
+            }
+            self.metadata("PartitionChangeRecord", change);
+        }
+        let topic = json!({"key": key, "topic": key, "topic_id": key, "partition": 0});
+        let topic = serde_json::from_value(topic).expect("a whole open-topic");
+        self.ms += 20;
+        let event = Event::new(0, Process::Harness, EventKind::Info, Function::OpenTopic)
+            .with_value(EventValue::OpenTopic(topic));
+        self.push(event);
+    }
+
+    fn metadata(&mut self, kind: &str, fields: serde_json::Value) {
+        let offset = self.evidence.metadata.len() as Offset;
+        self.evidence.metadata.push(MetadataRecord {
+            offset,
+            epoch: 1,
+            timestamp_ms: self.ms as i64,
+            kind: kind.to_owned(),
+            fields,
+        });
+    }
+
+    /// Adds a dump and returns where it ends.
+    fn dump(
+        &mut self,
+        key: &str,
+        node: NodeId,
+        moment: Moment,
+        words: &[&str],
+    ) -> Result<Offset, String> {
+        self.outcome();
+        let mut header = DumpHeader {
+            moment,
+            at: self.ms * MS,
+            node,
+            key: Key::from(key),
+            topic: key.to_owned(),
+            partition: 0,
+            from: 0,
+            log_start: None,
+            hw: None,
+            epochs: Vec::new(),
+            same_as: None,
+        };
+        let mut lines = Vec::new();
+        for word in words {
+            match word.split_once('=') {
+                Some(("hw", hw)) => header.hw = Some(number(hw)?),
+                Some(("from", from)) => header.from = number(from)?,
+                Some(("epochs", epochs)) => {
+                    for pair in epochs.split(',') {
+                        let (epoch, start) = pair.split_once(':').ok_or("EPOCH:START is needed")?;
+                        header.epochs.push((number(epoch)?, number(start)?));
+                    }
+                }
+                _ => lines.push(batch(word)?),
+            }
+        }
+        let end = lines.last().map_or(header.from, |batch| batch.last_offset + 1);
+        header.hw = header.hw.or(Some(end));
+        let name = PathBuf::from(format!("{key}-{node}-{}", self.evidence.dumps.len()));
+        self.evidence.dumps.push((name, Lines { header, lines, dropped: None }));
+        Ok(end)
+    }
+
+    fn fault(&mut self, f: &str, node: NodeId) {
+        let event = Event::new(0, Process::Nemesis, EventKind::Info, Function::from(f))
+            .with_value(EventValue::Other(json!({"nodes": [node]})));
+        self.push(event);
+    }
+}
+
+/// `offset:value/epoch#producer.epoch.sequence`, all but the first two left out at will.
+fn batch(word: &str) -> Result<DumpBatch, String> {
+    let (word, id) = word.split_once('#').map_or((word, None), |(word, id)| (word, Some(id)));
+    let (word, epoch) = word.split_once('/').map_or((word, "0"), |(word, epoch)| (word, epoch));
+    let (offset, text) = word.split_once(':').ok_or("OFFSET:VALUE is needed")?;
+    let offset = number(offset)?;
+    let run = match text {
+        "!" => ValueRun::Unreadable(()),
+        text => ValueRun::One(value(text)?),
+    };
+    let id = id.map(identity).transpose()?;
+    let crc = match run {
+        ValueRun::One(value) => value as u32,
+        ValueRun::Run(..) | ValueRun::Unreadable(()) => 0,
+    };
+    Ok(DumpBatch {
+        base_offset: offset,
+        last_offset: offset,
+        epoch: number(epoch)?,
+        producer_id: id.map_or(-1, |id| id.producer_id),
+        producer_epoch: id.map_or(-1, |id| id.producer_epoch),
+        sequence: id.map_or(-1, |id| id.sequence),
+        control: false,
+        crc,
+        damage: None,
+        values: vec![run],
+        offset_deltas: None,
+    })
+}
