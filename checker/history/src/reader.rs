@@ -40,7 +40,9 @@ impl HistoryReader {
         self.dropped
     }
 
-    fn read_next(&mut self) -> Result<Option<Event>, FormatError> {
+    /// The next event's line, unparsed, or none at the end: for those who want a part of each event
+    /// and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
+    pub fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
         loop {
             self.text.clear();
             let read = self.input.read_line(&mut self.text);
@@ -48,24 +50,27 @@ impl HistoryReader {
                 return Ok(None);
             }
             self.line += 1;
-            if self.line == 1 && self.is_header()? {
-                continue;
+            if self.line > 1 || !self.is_header()? {
+                return Ok(Some(&self.text));
             }
-            match serde_json::from_str(&self.text) {
-                Ok(event) => return Ok(Some(event)),
-                Err(_) if !self.text.ends_with('\n') => {
-                    self.dropped = Some(self.line);
-                    return Ok(None);
-                }
-                Err(error) => {
-                    let why = error.to_string();
-                    return Err(FormatError::Line {
-                        file: self.file.clone(),
-                        line: self.line,
-                        why,
-                    });
-                }
-            }
+        }
+    }
+
+    /// What it means that the last line is no event: an error, unless it is the incomplete last one,
+    /// which is dropped and ends the history.
+    pub fn broken(&mut self, why: String) -> Result<(), FormatError> {
+        if self.text.ends_with('\n') {
+            return Err(FormatError::Line { file: self.file.clone(), line: self.line, why });
+        }
+        self.dropped = Some(self.line);
+        Ok(())
+    }
+
+    fn read_next(&mut self) -> Result<Option<Event>, FormatError> {
+        let Some(text) = self.next_line()? else { return Ok(None) };
+        match serde_json::from_str(text) {
+            Ok(event) => Ok(Some(event)),
+            Err(error) => self.broken(error.to_string()).map(|()| None),
         }
     }
 
