@@ -1,12 +1,15 @@
 //! Whole messages: frames to requests and responses, and back.
 
 use bytes::{Bytes, BytesMut};
-use kafka_protocol::protocol::Decodable;
+use kafka_protocol::protocol::{Decodable, Encodable};
 use thiserror::Error;
 
 use crate::header::{self, RequestHeader};
 use crate::messages::{ApiKey, RequestKind, RequestMessage, ResponseKind};
 use crate::{guard, versions};
+
+/// What is set aside for headers, and for a body without records before it grows.
+const SMALL_FRAME: usize = 128;
 
 /// A request with its header.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +101,7 @@ pub fn decode_request(mut frame: Bytes) -> Result<Request, DecodeError> {
 
 /// Writes a request frame, without its length prefix.
 pub fn encode_request(header: &RequestHeader, body: &RequestKind) -> Result<Bytes, EncodeError> {
-    let mut out = BytesMut::new();
+    let mut out = BytesMut::with_capacity(request_capacity(header, body));
     header.encode(&mut out);
     body.encode(&mut out, header.version)
         .map_err(|why| unencodable(header.api, header.version, &why))?;
@@ -137,10 +140,27 @@ pub fn encode_response(
     version: i16,
     response: &Response,
 ) -> Result<Vec<Bytes>, EncodeError> {
-    let mut out = BytesMut::new();
+    let mut out = BytesMut::with_capacity(response_capacity(version, &response.body));
     header::encode_response_header(api, version, response.correlation_id, &mut out);
     response.body.encode(&mut out, version).map_err(|why| unencodable(api, version, &why))?;
     Ok(vec![out.freeze()])
+}
+
+/// Room for a whole frame that carries records, so that they are copied once; a little for others.
+fn request_capacity(header: &RequestHeader, body: &RequestKind) -> usize {
+    let body = match body {
+        RequestKind::Produce(body) => body.compute_size(header.version).unwrap_or(0),
+        _ => 0,
+    };
+    SMALL_FRAME + header.client_id.as_ref().map_or(0, |id| id.len()) + body
+}
+
+/// The same for a response.
+fn response_capacity(version: i16, body: &ResponseKind) -> usize {
+    match body {
+        ResponseKind::Fetch(body) => SMALL_FRAME + body.compute_size(version).unwrap_or(0),
+        _ => SMALL_FRAME,
+    }
 }
 
 /// A response of a version that we do not know is one that we never asked for.
