@@ -47,6 +47,11 @@ pub enum Act {
     Process(ProcessIdentity),
     /// A process was stopped by a signal and must go on.
     Pause(ProcessIdentity),
+    /// A rule of the run's own proxies; it is gone with the run's process at the latest.
+    Link {
+        /// The link and what is done to it.
+        rule: serde_json::Value,
+    },
     /// A rule outside of any process (firewall, namespace); the command takes it back.
     Rule {
         /// Program and arguments that take it back.

@@ -5,7 +5,7 @@
 //! may have been killed.
 
 use std::{
-    fs::File,
+    fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, BufWriter, Read, Write},
     marker::PhantomData,
     path::{Path, PathBuf},
@@ -117,6 +117,18 @@ impl<L: Line> LineWriter<L> {
         let mut writer = Self { file: file.to_owned(), out, lines: PhantomData };
         writer.put(&Head { format: L::FORMAT, kind: L::KIND.to_owned(), header })?;
         Ok(writer)
+    }
+
+    /// Goes on with a plain file that has a header already; an incomplete last line is cut off.
+    pub fn append(file: &Path) -> Result<Self, FormatError> {
+        let open = || -> io::Result<File> {
+            let whole = std::fs::read(file)?.iter().rposition(|byte| *byte == b'\n');
+            let out = OpenOptions::new().append(true).open(file)?;
+            out.set_len(whole.map_or(0, |last| last as u64 + 1))?;
+            Ok(out)
+        };
+        let out = open().map_err(|source| FormatError::io(file, source))?;
+        Ok(Self { file: file.to_owned(), out: Box::new(BufWriter::new(out)), lines: PhantomData })
     }
 
     /// Writes one line, buffered.
