@@ -1,14 +1,28 @@
-//! Undoes what a killed run left behind, from its heal journal.
+//! Undoes what a killed run left behind, from its heal journal and the marker of its processes.
 
 use std::{
+    fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
+use highwater_history::{
+    FormatError,
+    journal::{Act, JournalEntry, Phase, left_to_heal},
+    lines::{LineWriter, Lines},
+};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::{cluster::NodeId, process::ProcessId};
+use crate::{
+    journal::{self, entry},
+    process::{OsProcess, Signal, marked_processes},
+};
+
+/// How long a killed process may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(10);
 
 /// What was undone.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -17,44 +31,162 @@ pub struct HealReport {
     pub resumed: Vec<Healed>,
     /// Processes that were killed.
     pub killed: Vec<Healed>,
+    /// What the journal demands and this version cannot undo, each in one sentence.
+    pub left: Vec<String>,
 }
 
 /// A process that was healed away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Healed {
-    /// The node that it was, when the journal says so.
-    pub node: Option<NodeId>,
-    /// The process.
-    pub process: ProcessId,
+    /// What it was.
+    pub name: String,
+    /// Which process.
+    pub process: OsProcess,
 }
 
 impl HealReport {
-    /// Whether nothing was left to do.
+    /// Whether there was nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.resumed.is_empty() && self.killed.is_empty()
+        self.resumed.is_empty() && self.killed.is_empty() && self.left.is_empty()
     }
 }
 
 /// Why a run folder could not be healed.
 #[derive(Debug, Error)]
 pub enum HealError {
-    /// The folder holds no journal.
-    #[error("{path} cannot be read: {source}; is this a run folder?")]
+    /// There is no such folder, or it holds no journal.
+    #[error("{} cannot be opened ({source}); is {} a run folder?", path.display(), folder.display())]
     NoJournal {
+        /// The folder.
+        folder: PathBuf,
         /// The journal looked for.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
+    /// The run goes on.
+    #[error("the run in {} is still running; interrupt it, and it heals itself", folder.display())]
+    Running {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] FormatError),
+    /// A process cannot be signalled.
+    #[error("cannot signal {name} (pid {pid}): {source}")]
+    Signal {
+        /// What it is.
+        name: String,
+        /// Its pid.
+        pid: i32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A killed process does not go away.
+    #[error("{name} (pid {pid}) is still there {} s after SIGKILL", GONE_WITHIN.as_secs())]
+    Stays {
+        /// What it is.
+        name: String,
+        /// Its pid.
+        pid: i32,
+    },
 }
 
-/// Restores the machine after the run in `run_folder` was killed.
+/// Restores the machine after the run in `run_folder` was killed: resumes what it paused and kills
+/// what it started, nothing else. A second call finds nothing to do.
 ///
 /// # Errors
-/// When there is no journal to go by.
+/// When there is no journal to go by, the run still runs, or a process resists.
 pub fn heal(run_folder: &Path) -> Result<HealReport, HealError> {
-    let path = run_folder.join(crate::journal::JOURNAL_FILE);
-    std::fs::metadata(&path).map_err(|source| HealError::NoJournal { path, source })?;
-    Ok(HealReport::default())
+    let path = journal::path(run_folder);
+    let folder = run_folder.to_owned();
+    let file = File::open(&path).map_err(|source| HealError::NoJournal {
+        folder: folder.clone(),
+        path: path.clone(),
+        source,
+    })?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(HealError::Running { folder });
+    }
+    let left = left_to_heal(&Lines::<JournalEntry>::read(&path)?.lines);
+    let mut report = HealReport::default();
+    let (pauses, others): (Vec<&Act>, Vec<&Act>) =
+        left.values().partition(|act| matches!(act, Act::Pause(_)));
+    for act in pauses.into_iter().chain(others) {
+        undo(act, &mut report)?;
+    }
+    let folder = run_folder.canonicalize().unwrap_or(folder);
+    for marked in marked_processes(&folder) {
+        kill(&marked.command, marked.id, &mut report)?;
+    }
+    close(&path, left.keys().copied())?;
+    Ok(report)
 }
+
+fn undo(act: &Act, report: &mut HealReport) -> Result<(), HealError> {
+    match act {
+        Act::Process(identity) => match OsProcess::from_journal(identity) {
+            Some(process) => kill(&identity.name, process, report),
+            None => Ok(()),
+        },
+        Act::Pause(identity) => match OsProcess::from_journal(identity) {
+            Some(process) => resume(&identity.name, process, report),
+            None => Ok(()),
+        },
+        // The proxies' rules went with the process that obeyed them.
+        Act::Link { .. } => Ok(()),
+        Act::Rule { undo } => {
+            report.left.push(format!("run by hand: {}", undo.join(" ")));
+            Ok(())
+        }
+        Act::Path { path } => {
+            report.left.push(format!("remove by hand: {path}"));
+            Ok(())
+        }
+    }
+}
+
+fn resume(name: &str, process: OsProcess, report: &mut HealReport) -> Result<(), HealError> {
+    if process.stopped() && signal(name, process, Signal::CONT)? {
+        report.resumed.push(Healed { name: name.to_owned(), process });
+    }
+    Ok(())
+}
+
+fn kill(name: &str, process: OsProcess, report: &mut HealReport) -> Result<(), HealError> {
+    if !process.alive() || !signal(name, process, Signal::KILL)? {
+        return Ok(());
+    }
+    let start = Instant::now();
+    while process.alive() {
+        if start.elapsed() > GONE_WITHIN {
+            return Err(HealError::Stays { name: name.to_owned(), pid: process.pid });
+        }
+        // The process is no child of ours, so its end is no event that we could wait for.
+        thread::sleep(Duration::from_millis(2));
+    }
+    report.killed.push(Healed { name: name.to_owned(), process });
+    Ok(())
+}
+
+fn signal(name: &str, process: OsProcess, signal: Signal) -> Result<bool, HealError> {
+    process.signal_group(signal).map_err(|source| HealError::Signal {
+        name: name.to_owned(),
+        pid: process.pid,
+        source,
+    })
+}
+
+/// Says in the journal that all is undone.
+fn close(path: &Path, acts: impl Iterator<Item = u64>) -> Result<(), HealError> {
+    let mut lines = LineWriter::append(path)?;
+    for act in acts {
+        lines.write(&entry(act, Phase::Undone, None))?;
+    }
+    Ok(lines.finish()?)
+}
+
+#[cfg(test)]
+mod tests;

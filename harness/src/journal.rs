@@ -1,112 +1,55 @@
-//! The heal journal: what was done to the machine and not yet undone, line by line.
+//! The heal journal of a running harness: what was done to the machine and not yet undone.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Write},
+    fs::File,
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{SystemTime, UNIX_EPOCH},
 };
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use highwater_history::{
+    FormatError,
+    journal::{Act, JournalEntry, Phase},
+    lines::{LineWriter, Plain},
+};
 use thiserror::Error;
 
-use crate::{clock::RunClock, cluster::NodeId, process::ProcessId};
+use crate::clock::RunClock;
 
 /// The journal's file in a run folder.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 
-/// Something that was done to the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "act", rename_all = "kebab-case")]
-pub enum Act {
-    /// A process of ours is about to be started; undone when it has ended.
-    Start {
-        /// The node that it is.
-        node: NodeId,
-        /// Its command line.
-        command: String,
-    },
-    /// A process is about to be stopped by SIGSTOP; undone when it runs again.
-    Pause {
-        /// The node.
-        node: NodeId,
-        /// Its process.
-        process: ProcessId,
-    },
-    /// A link rule is about to be installed in a proxy; it ends with the harness at the latest.
-    Rule {
-        /// The rule.
-        rule: Value,
-    },
-}
-
-/// One line of the journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "phase", rename_all = "kebab-case")]
-pub enum Line {
-    /// An act is about to be done.
-    Begin {
-        /// Its number in this journal.
-        id: u64,
-        /// Nanoseconds since the run's start.
-        time: u64,
-        /// The act.
-        #[serde(flatten)]
-        act: Act,
-    },
-    /// The process that a `start` led to.
-    Process {
-        /// The number of the `start`.
-        id: u64,
-        /// The process.
-        #[serde(flatten)]
-        process: ProcessId,
-    },
-    /// An act was undone.
-    End {
-        /// Its number.
-        id: u64,
-        /// Nanoseconds since the run's start.
-        time: u64,
-    },
-}
-
-/// Why the journal could not be written.
+/// Why the journal could not be written: then the act must not be done.
 #[derive(Debug, Error)]
-#[error("cannot write the heal journal {path}: {source}")]
-pub struct JournalError {
-    path: PathBuf,
-    source: io::Error,
-}
+#[error("the heal journal cannot be written: {0}")]
+pub struct JournalError(#[from] FormatError);
 
 /// The number of an act in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActId(u64);
 
-/// The journal of a running harness.
-#[derive(Debug)]
+/// The journal of a run. While it is open, `heal` leaves the run alone.
 pub struct Journal {
-    path: PathBuf,
-    file: Mutex<File>,
+    /// Locked for as long as the run lives; the kernel lets go when its process ends.
+    _running: File,
+    lines: Mutex<LineWriter<JournalEntry>>,
     next: AtomicU64,
     clock: RunClock,
 }
 
 impl Journal {
-    /// Opens the journal of the run in `run_folder`.
+    /// Starts the journal of the run in `run_folder`.
     ///
     /// # Errors
     /// When the file cannot be made.
     pub fn create(run_folder: &Path, clock: RunClock) -> Result<Self, JournalError> {
-        let path = run_folder.join(JOURNAL_FILE);
-        match OpenOptions::new().create(true).append(true).open(&path) {
-            Ok(file) => Ok(Self { path, file: Mutex::new(file), next: AtomicU64::new(0), clock }),
-            Err(source) => Err(JournalError { path, source }),
-        }
+        let mut lines = LineWriter::create(&path(run_folder), &Plain {})?;
+        lines.flush()?;
+        let running = lock(&path(run_folder))?;
+        Ok(Self { _running: running, lines: Mutex::new(lines), next: AtomicU64::new(0), clock })
     }
 
     /// The run's clock.
@@ -118,33 +61,47 @@ impl Journal {
     /// Says that `act` is about to be done; the line is the kernel's when this returns.
     ///
     /// # Errors
-    /// When the line cannot be written: then the act must not be done.
+    /// When the line cannot be written.
     pub fn begin(&self, act: Act) -> Result<ActId, JournalError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.write(&Line::Begin { id, time: self.clock.now_ns(), act })?;
+        self.write(entry(id, Phase::Doing, Some(act)))?;
         Ok(ActId(id))
     }
 
-    /// Says which process a `start` led to.
-    ///
-    /// # Errors
-    /// When the line cannot be written.
-    pub fn started(&self, act: ActId, process: ProcessId) -> Result<(), JournalError> {
-        self.write(&Line::Process { id: act.0, process })
-    }
-
-    /// Says that `act` was undone.
+    /// Says that an act was undone.
     ///
     /// # Errors
     /// When the line cannot be written.
     pub fn end(&self, act: ActId) -> Result<(), JournalError> {
-        self.write(&Line::End { id: act.0, time: self.clock.now_ns() })
+        self.write(entry(act.0, Phase::Undone, None))
     }
 
-    fn write(&self, line: &Line) -> Result<(), JournalError> {
-        let mut text = serde_json::to_vec(line).expect("a journal line has only string keys");
-        text.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&text).map_err(|source| JournalError { path: self.path.clone(), source })
+    fn write(&self, line: JournalEntry) -> Result<(), JournalError> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.write(&line)?;
+        Ok(lines.flush()?)
     }
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+fn lock(path: &Path) -> Result<File, JournalError> {
+    let locked = File::open(path).and_then(|file| file.lock().map(|()| file));
+    Ok(locked.map_err(|source| FormatError::io(path, source))?)
+}
+
+/// Where the journal of a run is.
+#[must_use]
+pub fn path(run_folder: &Path) -> PathBuf {
+    run_folder.join(JOURNAL_FILE)
+}
+
+/// A journal line of now.
+pub(crate) fn entry(act: u64, phase: Phase, what: Option<Act>) -> JournalEntry {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    JournalEntry { act, wall_ms: since_epoch.as_millis() as u64, phase, what }
 }

@@ -2,13 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use highwater_history::journal::Act;
 use tokio::time;
 
-use super::{Cluster, ClusterError, NodeId, NodeState, PauseGuard};
-use crate::{
-    journal::Act,
-    process::{Exit, ExitWatch, ProcessId, Signal},
-};
+use super::{Cluster, ClusterError, NodeId, NodeState, PauseGuard, running::name};
+use crate::process::{Exit, ExitWatch, OsProcess, Signal};
 
 impl Cluster {
     /// Kills a node with SIGKILL, also a paused one, and returns its wait status.
@@ -43,7 +41,7 @@ impl Cluster {
             return Err(ClusterError::Down(node));
         }
         let process = self.process(node).ok_or(ClusterError::Down(node))?;
-        let act = self.journal.begin(Act::Pause { node, process })?;
+        let act = self.journal.begin(Act::Pause(process.for_journal(&name(node))))?;
         let guard = PauseGuard::new(Arc::clone(self), node, process, act);
         if let Some(slot) = self.lock().get_mut(&node) {
             slot.paused = Some(act);
@@ -95,7 +93,7 @@ impl Cluster {
     pub(super) fn signal(
         &self,
         node: NodeId,
-        process: ProcessId,
+        process: OsProcess,
         signal: Signal,
     ) -> Result<(), ClusterError> {
         match process.signal_group(signal) {

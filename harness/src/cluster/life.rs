@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use super::NodeId;
-use crate::process::{Exit, ProcessId};
+use crate::process::{Exit, OsProcess};
 
 /// One line per ended life, in the node's folder.
 const LIVES_FILE: &str = "lives.jsonl";
@@ -34,7 +34,7 @@ pub struct Life {
     /// Counts this node's starts from 0.
     pub incarnation: u32,
     /// The process.
-    pub process: ProcessId,
+    pub process: OsProcess,
     /// How it ended; `None` while it runs.
     pub exit: Option<Exit>,
     /// Whether the harness asked for the end; one that it did not ask for is the target's own.

@@ -7,7 +7,7 @@ use tokio::time;
 use super::{Cluster, NodeId};
 use crate::{
     journal::ActId,
-    process::{ProcessId, Signal},
+    process::{OsProcess, Signal},
 };
 
 /// How long SIGSTOP may take to show in /proc.
@@ -18,12 +18,12 @@ const STOP_WITHIN: Duration = Duration::from_secs(2);
 pub struct PauseGuard {
     cluster: Arc<Cluster>,
     node: NodeId,
-    process: ProcessId,
+    process: OsProcess,
     act: ActId,
 }
 
 impl PauseGuard {
-    pub(super) fn new(cluster: Arc<Cluster>, node: NodeId, process: ProcessId, act: ActId) -> Self {
+    pub(super) fn new(cluster: Arc<Cluster>, node: NodeId, process: OsProcess, act: ActId) -> Self {
         Self { cluster, node, process, act }
     }
 
@@ -35,7 +35,7 @@ impl PauseGuard {
 
     /// The paused process.
     #[must_use]
-    pub fn process(&self) -> ProcessId {
+    pub fn process(&self) -> OsProcess {
         self.process
     }
 

@@ -127,7 +127,8 @@ pub enum PlanError {
 }
 
 impl ClusterPlan {
-    /// Plans `brokers` brokers and their controllers under `run_folder`, with ports from `ports`.
+    /// Plans `brokers` brokers and their controllers under `run_folder`, which is there already,
+    /// with ports from `ports`.
     ///
     /// # Errors
     /// When the cluster would be empty or ports run out.
@@ -150,6 +151,7 @@ impl ClusterPlan {
         let controller = Roles { broker: false, controller: true };
         let ids = (1..=brokers as i32).map(|id| (id, broker));
         let own = (0..separate as i32).map(|n| (FIRST_CONTROLLER + n, controller));
+        let run_folder = &run_folder.canonicalize().unwrap_or(run_folder.to_owned());
         let mut nodes = BTreeMap::new();
         for (id, roles) in ids.chain(own) {
             let node = plan_node(run_folder, NodeId(id), roles, ports)?;
@@ -157,7 +159,7 @@ impl ClusterPlan {
         }
         Ok(Self {
             cluster_id: cluster_id.to_owned(),
-            run_folder: run_folder.to_owned(),
+            run_folder: run_folder.clone(),
             nodes,
             properties: BTreeMap::new(),
         })

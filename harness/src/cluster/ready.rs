@@ -1,15 +1,12 @@
 //! Waiting until a started node serves.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time,
-};
+use tokio::time;
 
 use super::{ClusterError, NodePlan};
 use crate::{
+    nemesis::serves,
     process::{Exit, Spawned},
     target::Ready,
 };
@@ -18,6 +15,8 @@ use crate::{
 const WITHIN: Duration = Duration::from_secs(60);
 /// How often a listener is asked when the node prints no ready line: a listening socket is no event.
 const ASK_EVERY: Duration = Duration::from_millis(20);
+/// How long one such question waits for its answer.
+const ASK_WITHIN: Duration = Duration::from_secs(1);
 
 /// Waits until the node is ready, has ended, or the time is over.
 pub(super) async fn wait(
@@ -47,17 +46,9 @@ pub(super) async fn wait(
 
 async fn serves_everywhere(node: &NodePlan) -> bool {
     for place in node.listeners.values() {
-        while !answers(place.real).await {
+        while !serves(place.real, ASK_WITHIN).await {
             time::sleep(ASK_EVERY).await;
         }
     }
     true
-}
-
-/// Whether a listener answers ApiVersions version 0, which every broker and controller must.
-async fn answers(address: SocketAddr) -> bool {
-    const ASK: [u8; 14] = [0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff];
-    let Ok(mut stream) = TcpStream::connect(address).await else { return false };
-    let mut answer = [0; 8];
-    stream.write_all(&ASK).await.is_ok() && stream.read_exact(&mut answer).await.is_ok()
 }

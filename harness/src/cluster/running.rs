@@ -5,11 +5,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use highwater_history::journal::Act;
+
 use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready};
 use crate::{
-    journal::{Act, ActId, Journal},
-    process::{ExitWatch, KnownPids, ProcessId, Spawn, Spawned, spawn},
-    target::{Command, Ready, Target},
+    journal::{ActId, Journal},
+    process::{ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
+    target::{Ready, Target},
 };
 
 /// The present life of a node.
@@ -87,7 +89,7 @@ impl Cluster {
 
     /// The process of a node that is up; `None` when it is down.
     #[must_use]
-    pub fn process(&self, node: NodeId) -> Option<ProcessId> {
+    pub fn process(&self, node: NodeId) -> Option<OsProcess> {
         let slots = self.lock();
         let slot = slots.get(&node).filter(|slot| slot.exit.now().is_none())?;
         Some(slot.life.process)
@@ -145,31 +147,38 @@ impl Cluster {
     /// When it is up already or cannot be started.
     pub fn launch(self: &Arc<Self>, node: NodeId) -> Result<Spawned, ClusterError> {
         let plan = self.plan_of(node)?;
-        let command = self.target.command(&self.plan, plan);
         let mut slots = self.lock();
         let last = slots.get(&node);
         if last.is_some_and(|slot| slot.exit.now().is_none()) {
             return Err(ClusterError::Up(node));
         }
         let incarnation = last.map_or(0, |slot| slot.life.incarnation + 1);
-        let act = self.journal.begin(Act::Start { node, command: words(&command) })?;
-        let spawned = spawn(&Spawn {
-            command: &command,
-            folder: &plan.folder,
-            incarnation,
-            run_folder: &self.plan.run_folder,
-            ready_line: match self.target.ready() {
-                Ready::Line(line) => Some(line),
-                Ready::Protocol => None,
-            },
-        })?;
+        let spawned = self.spawn(plan, incarnation)?;
         self.pids.add(spawned.id.pid, node);
         let life = Life { node, incarnation, process: spawned.id, exit: None, asked: false };
         slots.insert(node, Slot { life, exit: spawned.exit.clone(), paused: None });
         drop(slots);
-        self.journal.started(act, spawned.id)?;
-        tokio::spawn(Arc::clone(self).bury(node, act, spawned.exit.clone()));
+        // Between the start and this line only the marker in its environment finds the process.
+        let act = self.journal.begin(Act::Process(spawned.id.for_journal(&name(node))));
+        if act.is_err() {
+            self.signal(node, spawned.id, Signal::KILL)?;
+        }
+        tokio::spawn(Arc::clone(self).bury(node, act?, spawned.exit.clone()));
         Ok(spawned)
+    }
+
+    fn spawn(&self, plan: &NodePlan, incarnation: u32) -> Result<Spawned, ClusterError> {
+        let ready_line = match self.target.ready() {
+            Ready::Line(line) => Some(line),
+            Ready::Protocol => None,
+        };
+        Ok(spawn(&Spawn {
+            command: &self.target.command(&self.plan, plan),
+            folder: &plan.folder,
+            incarnation,
+            run_folder: &self.plan.run_folder,
+            ready_line,
+        })?)
     }
 
     /// Waits for the end of a node's present life and records it.
@@ -200,7 +209,7 @@ impl Cluster {
     }
 }
 
-fn words(command: &Command) -> String {
-    let program = command.program.display().to_string();
-    [program].into_iter().chain(command.arguments.iter().cloned()).collect::<Vec<_>>().join(" ")
+/// What messages call a node's process.
+pub(super) fn name(node: NodeId) -> String {
+    format!("node {node}")
 }

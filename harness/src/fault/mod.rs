@@ -1,6 +1,7 @@
 //! What can be done to a cluster: one file per fault, each with proof that it acted.
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::{
@@ -73,6 +74,36 @@ pub trait Active: Send {
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>>;
 }
 
+/// Reads a fault's parameters; an absent value is an empty object.
+fn read<F: Fault + DeserializeOwned + 'static>(
+    fault: &'static str,
+    parameters: &Value,
+) -> Result<Box<dyn Fault>, ParameterError> {
+    let empty = json!({});
+    let parameters = if parameters.is_null() { &empty } else { parameters };
+    match serde_path_to_error::deserialize::<_, F>(parameters) {
+        Ok(read) => Ok(Box::new(read)),
+        Err(error) => {
+            let path = error.path().to_string();
+            let place = if path == "." { String::new() } else { format!("field `{path}`: ") };
+            let problem = format!("{place}{}", error.into_inner());
+            Err(ParameterError::Parameter { fault, problem })
+        }
+    }
+}
+
+/// For faults that act on processes.
+fn needs_processes(scene: &Scene<'_>) -> Result<(), String> {
+    let can = scene.capabilities.processes;
+    if can { Ok(()) } else { Err("the target's processes are not ours to signal".to_owned()) }
+}
+
+/// For faults that act on links.
+fn needs_proxies(scene: &Scene<'_>) -> Result<(), String> {
+    let can = scene.capabilities.proxies;
+    if can { Ok(()) } else { Err("the target's links do not go through proxies".to_owned()) }
+}
+
 /// Makes the fault that a schedule names.
 ///
 /// # Errors
@@ -85,3 +116,6 @@ pub fn parse(name: &str, parameters: &Value) -> Result<Box<dyn Fault>, Parameter
     };
     (entry.parse)(parameters)
 }
+
+#[cfg(test)]
+mod tests;

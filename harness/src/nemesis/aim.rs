@@ -1,10 +1,15 @@
 //! Whom a fault hits: roles, resolved against the observed cluster.
 
+use std::sync::Arc;
+
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterView, NotInstalled, Partition, PartitionView, Rng};
-use crate::cluster::{Cluster, NodeId, NodeState};
+use super::{ClusterView, Controls, NotInstalled, Partition, PartitionView, Rng};
+use crate::{
+    cluster::{NodeId, NodeState},
+    proxy::Endpoint,
+};
 
 /// A node's part in the cluster at the moment the fault strikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,12 +17,16 @@ use crate::cluster::{Cluster, NodeId, NodeState};
 pub enum Role {
     /// The partition's leader.
     Leader,
-    /// A replica that does not lead, in the ISR or not.
+    /// One replica that does not lead, in the ISR or not.
     Follower,
-    /// A follower that is in the ISR.
+    /// Every replica that does not lead.
+    Followers,
+    /// One follower that is in the ISR.
     IsrMember,
     /// The active controller.
     Controller,
+    /// Every controller.
+    Controllers,
     /// Any one broker.
     One,
     /// Fewer than half of the brokers, as many as that allows.
@@ -26,15 +35,18 @@ pub enum Role {
     Majority,
     /// Every broker.
     All,
-    /// Every node, controllers too.
-    AllNodes,
 }
 
-/// Whom a fault hits: `"leader"`, `{"role":"leader","of":"t-0"}` or `{"nodes":[1,2]}`.
+/// Whom a fault hits: `"leader"`, `{"role":"leader","of":"t-0"}`, `{"nodes":[1,2]}`,
+/// `{"not":"leader"}` (every other broker), or a list of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "whom to hit: a role such as \"leader\", {\"role\":R,\"of\":\"t-0\"}, \
+                 {\"nodes\":[1]}, {\"not\":AIM}, or a list of these"
+)]
 pub enum Aim {
-    /// A role; where it needs a partition, one that has a leader is drawn.
+    /// A role; where it needs a partition, one that has a leader is drawn once per fault.
     Role(Role),
     /// A role in one partition.
     Of {
@@ -48,83 +60,155 @@ pub enum Aim {
         /// Their ids.
         nodes: Vec<NodeId>,
     },
+    /// Every broker that another aim does not mean.
+    Not {
+        /// Who is left out.
+        not: Box<Aim>,
+    },
+    /// All that several aims mean.
+    Several(Vec<Aim>),
 }
 
 impl Aim {
-    /// The nodes that it means now, those that are down left out, in order of their ids.
+    /// Any one broker: what faults aim at when nothing is said.
+    #[must_use]
+    pub fn one() -> Self {
+        Self::Role(Role::One)
+    }
+}
+
+/// One side of a link: `"clients"` or an aim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "one side of a link: \"clients\" or whom to hit")]
+pub enum Side {
+    /// All clients.
+    Clients(ClientsWord),
+    /// Nodes.
+    Nodes(Aim),
+}
+
+impl Side {
+    /// All clients.
+    #[must_use]
+    pub fn clients() -> Self {
+        Self::Clients(ClientsWord::Clients)
+    }
+}
+
+/// The word `"clients"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClientsWord {
+    /// All clients.
+    Clients,
+}
+
+/// Resolves the aims of one fault, all against the same sight and the same drawn partition.
+pub struct Aimer<'a> {
+    controls: &'a Controls,
+    view: Arc<ClusterView>,
+    drawn: Option<Partition>,
+    rng: &'a mut Rng,
+}
+
+impl<'a> Aimer<'a> {
+    /// Looks at the cluster now and draws the partition that roles without one are about.
+    #[must_use]
+    pub fn new(controls: &'a Controls, rng: &'a mut Rng) -> Self {
+        let view = controls.view();
+        let led = view.partitions.iter().filter(|(_, partition)| partition.leader.is_some());
+        let drawn = led.map(|(name, _)| name.clone()).collect::<Vec<_>>().choose(rng).cloned();
+        Self { controls, view, drawn, rng }
+    }
+
+    /// The running nodes that `aim` means, in order of their ids.
     ///
     /// # Errors
     /// [`NotInstalled::Skipped`] when nobody has the role.
-    pub fn resolve(
-        &self,
-        cluster: &Cluster,
-        view: &ClusterView,
-        rng: &mut Rng,
-    ) -> Result<Vec<NodeId>, NotInstalled> {
-        let mut nodes = match self {
-            Self::Nodes { nodes } => nodes.clone(),
-            Self::Role(role) => by_role(*role, None, cluster, view, rng),
-            Self::Of { role, of } => by_role(*role, Some(of), cluster, view, rng),
-        };
-        nodes.retain(|node| cluster.state(*node) != NodeState::Down);
+    pub fn nodes(&mut self, aim: &Aim) -> Result<Vec<NodeId>, NotInstalled> {
+        let mut nodes = self.means(aim);
+        nodes.retain(|node| self.is_up(*node));
         nodes.sort_unstable();
         nodes.dedup();
         if nodes.is_empty() {
-            return Err(NotInstalled::Skipped(format!("no running node is {self:?}")));
+            let aim = serde_json::to_string(aim).unwrap_or_default();
+            return Err(NotInstalled::Skipped(format!("no running node is {aim}")));
         }
         Ok(nodes)
     }
-}
 
-fn by_role(
-    role: Role,
-    of: Option<&Partition>,
-    cluster: &Cluster,
-    view: &ClusterView,
-    rng: &mut Rng,
-) -> Vec<NodeId> {
-    let brokers: Vec<NodeId> = cluster.plan().brokers().map(|node| node.id).collect();
-    let minority = brokers.len().saturating_sub(1) / 2;
-    match role {
-        Role::Leader => partition(of, view, rng).and_then(|p| p.leader).into_iter().collect(),
-        Role::Follower => one_of(partition(of, view, rng).map(|p| followers(p, &p.replicas)), rng),
-        Role::IsrMember => one_of(partition(of, view, rng).map(|p| followers(p, &p.isr)), rng),
-        Role::Controller => view.controller.into_iter().collect(),
-        Role::One => some_of(brokers, 1, rng),
-        Role::Minority => some_of(brokers, minority, rng),
-        Role::Majority => {
-            let majority = brokers.len() / 2 + 1;
-            some_of(brokers, majority, rng)
+    /// The ends of links that `side` means.
+    ///
+    /// # Errors
+    /// As [`Aimer::nodes`].
+    pub fn ends(&mut self, side: &Side) -> Result<Vec<Endpoint>, NotInstalled> {
+        match side {
+            Side::Clients(ClientsWord::Clients) => Ok(vec![Endpoint::Clients]),
+            Side::Nodes(aim) => Ok(self.nodes(aim)?.into_iter().map(Endpoint::Node).collect()),
         }
-        Role::All => brokers,
-        Role::AllNodes => cluster.plan().nodes.keys().copied().collect(),
     }
-}
 
-fn partition<'a>(
-    of: Option<&Partition>,
-    view: &'a ClusterView,
-    rng: &mut Rng,
-) -> Option<&'a PartitionView> {
-    match of {
-        Some(named) => view.partitions.get(named),
-        None => {
-            let led = view.partitions.values().filter(|p| p.leader.is_some());
-            led.collect::<Vec<_>>().choose(rng).copied()
+    fn means(&mut self, aim: &Aim) -> Vec<NodeId> {
+        match aim {
+            Aim::Nodes { nodes } => nodes.clone(),
+            Aim::Role(role) => self.by_role(*role, None),
+            Aim::Of { role, of } => self.by_role(*role, Some(of)),
+            Aim::Not { not } => {
+                let out = self.means(not);
+                let brokers = self.brokers();
+                brokers.into_iter().filter(|node| !out.contains(node)).collect()
+            }
+            Aim::Several(aims) => aims.iter().flat_map(|aim| self.means(aim)).collect(),
         }
+    }
+
+    fn by_role(&mut self, role: Role, of: Option<&Partition>) -> Vec<NodeId> {
+        let named = of.or(self.drawn.as_ref());
+        let partition = named.and_then(|name| self.view.partitions.get(name)).cloned();
+        let partition = partition.unwrap_or_default();
+        let brokers = self.brokers();
+        let count = brokers.len();
+        match role {
+            Role::Leader => partition.leader.into_iter().collect(),
+            Role::Followers => followers(&partition, &partition.replicas),
+            Role::Follower => self.draw(followers(&partition, &partition.replicas), 1),
+            Role::IsrMember => self.draw(followers(&partition, &partition.isr), 1),
+            Role::Controller => self.active_controller(),
+            Role::Controllers => self.controls.cluster.plan().controllers().map(|n| n.id).collect(),
+            Role::One => self.draw(brokers, 1),
+            Role::Minority => self.draw(brokers, count.saturating_sub(1) / 2),
+            Role::Majority => self.draw(brokers, count / 2 + 1),
+            Role::All => brokers,
+        }
+    }
+
+    /// The controller that was seen active; when there is only one, it needs not be seen.
+    fn active_controller(&self) -> Vec<NodeId> {
+        let all: Vec<NodeId> = self.controls.cluster.plan().controllers().map(|n| n.id).collect();
+        match (self.view.controller, all.as_slice()) {
+            (_, [only]) => vec![*only],
+            (seen, _) => seen.into_iter().collect(),
+        }
+    }
+
+    fn brokers(&self) -> Vec<NodeId> {
+        self.controls.cluster.plan().brokers().map(|node| node.id).collect()
+    }
+
+    fn is_up(&self, node: NodeId) -> bool {
+        self.controls.cluster.state(node) != NodeState::Down
+    }
+
+    /// Draws among those that are up, so that a fault does not miss because it drew a dead one.
+    fn draw(&mut self, mut nodes: Vec<NodeId>, count: usize) -> Vec<NodeId> {
+        nodes.retain(|node| self.is_up(*node));
+        nodes.sort_unstable();
+        nodes.shuffle(self.rng);
+        nodes.truncate(count);
+        nodes
     }
 }
 
 fn followers(partition: &PartitionView, among: &[NodeId]) -> Vec<NodeId> {
     among.iter().copied().filter(|node| Some(*node) != partition.leader).collect()
-}
-
-fn one_of(nodes: Option<Vec<NodeId>>, rng: &mut Rng) -> Vec<NodeId> {
-    some_of(nodes.unwrap_or_default(), 1, rng)
-}
-
-fn some_of(mut nodes: Vec<NodeId>, count: usize, rng: &mut Rng) -> Vec<NodeId> {
-    nodes.shuffle(rng);
-    nodes.truncate(count);
-    nodes
 }

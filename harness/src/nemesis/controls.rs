@@ -1,6 +1,6 @@
 //! The narrow set of controls that faults act through.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -61,6 +61,17 @@ impl Controls {
     #[must_use]
     pub fn view(&self) -> Arc<ClusterView> {
         Arc::clone(&self.view.borrow())
+    }
+
+    /// Waits until the observed cluster is as `wanted`, at most `patience`; `None` when it is not.
+    pub async fn sight(
+        &self,
+        patience: Duration,
+        mut wanted: impl FnMut(&ClusterView) -> bool,
+    ) -> Option<Arc<ClusterView>> {
+        let mut view = self.view.clone();
+        let seen = tokio::time::timeout(patience, view.wait_for(|view| wanted(view))).await;
+        seen.ok()?.ok().map(|view| Arc::clone(&view))
     }
 
     /// Starts a node that is down, after its logs were dumped.

@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::{fault::Active, target::BoxFuture};
+
 /// How a fault ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ending", rename_all = "kebab-case")]
@@ -23,6 +25,24 @@ pub enum Ending {
         /// What was looked for in vain.
         reason: String,
     },
+}
+
+/// A fault that is over by the time it is installed.
+pub struct Done {
+    /// Whom it hit and how.
+    pub what: Value,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Active for Done {
+    fn describe(&self) -> Value {
+        self.what.clone()
+    }
+
+    fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
+        Box::pin(async move { Ok(self.ending) })
+    }
 }
 
 /// Why a fault did not come into force.

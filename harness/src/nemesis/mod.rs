@@ -1,11 +1,22 @@
 //! What faults act through and aim at: the controls, the observed cluster, roles, proofs.
 
 mod aim;
+mod ask;
 mod controls;
+mod down;
+mod end;
 mod ending;
+mod links;
 mod view;
 
-pub use aim::{Aim, Role};
+pub use aim::{Aim, Aimer, Role, Side};
+pub use ask::{AskError, ask, serves};
 pub use controls::{Controls, Hooks, NoHooks, Rng};
-pub use ending::{Ending, NotInstalled};
+pub use down::{Down, Ended};
+pub use end::{How, PATIENCE_MS, kill_nodes, stop_nodes};
+pub use ending::{Done, Ending, NotInstalled};
+pub use links::{LinkFault, Ways, across};
 pub use view::{ClusterView, Partition, PartitionView};
+
+#[cfg(test)]
+mod tests;

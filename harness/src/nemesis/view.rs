@@ -80,3 +80,19 @@ pub struct ClusterView {
     /// The partitions of the run's topics.
     pub partitions: BTreeMap<Partition, PartitionView>,
 }
+
+impl ClusterView {
+    /// Whether every partition has a leader and all its replicas in the ISR.
+    #[must_use]
+    pub fn isr_is_full(&self) -> bool {
+        let full = |p: &PartitionView| p.leader.is_some() && p.isr.len() == p.replicas.len();
+        !self.partitions.is_empty() && self.partitions.values().all(full)
+    }
+
+    /// Whether `node` is fenced, or no partition with a replica on it has it in its ISR.
+    #[must_use]
+    pub fn has_dropped(&self, node: NodeId) -> bool {
+        let mut replicas = self.partitions.values().filter(|p| p.replicas.contains(&node));
+        !self.live_brokers.contains(&node) || replicas.all(|p| !p.isr.contains(&node))
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::{fs, io};
 
+use highwater_history::journal::ProcessIdentity;
 use rustix::{
     io::Errno,
     process::{Pid, PidfdFlags, kill_process_group, pidfd_open},
@@ -12,7 +13,7 @@ pub use rustix::process::Signal;
 
 /// One process of this machine's life: pid and start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ProcessId {
+pub struct OsProcess {
     /// The kernel's number for it; used again after its end.
     pub pid: i32,
     /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
@@ -27,11 +28,31 @@ struct Stat {
     start_ticks: u64,
 }
 
-impl ProcessId {
+impl OsProcess {
     /// Identifies the process that has `pid` now; `None` when there is none.
     #[must_use]
     pub fn of(pid: i32) -> Option<Self> {
         read_stat(pid).map(|stat| Self { pid, start_ticks: stat.start_ticks })
+    }
+
+    /// Identifies a process that the heal journal names; `None` when the machine has been started
+    /// again since.
+    #[must_use]
+    pub fn from_journal(identity: &ProcessIdentity) -> Option<Self> {
+        let pid = i32::try_from(identity.pid).ok()?;
+        let same_boot = identity.boot_id == boot_id();
+        same_boot.then_some(Self { pid, start_ticks: identity.start_ticks })
+    }
+
+    /// What the heal journal says of it; `name` is for messages.
+    #[must_use]
+    pub fn for_journal(&self, name: &str) -> ProcessIdentity {
+        ProcessIdentity {
+            pid: self.pid as u32,
+            start_ticks: self.start_ticks,
+            boot_id: boot_id(),
+            name: name.to_owned(),
+        }
     }
 
     /// The kernel's state letter (R, S, T, Z, ...); `None` when the process is gone.
@@ -89,6 +110,12 @@ impl ProcessId {
     }
 }
 
+/// The machine's present life; start times count from its beginning.
+fn boot_id() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
 fn read_stat(pid: i32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -118,10 +145,19 @@ mod tests {
 
     #[test]
     fn another_start_time_is_a_stranger() {
-        let own = ProcessId::of(std::process::id() as i32).unwrap();
+        let own = OsProcess::of(std::process::id() as i32).unwrap();
         assert!(own.alive());
-        let reused = ProcessId { start_ticks: own.start_ticks + 1, ..own };
+        let reused = OsProcess { start_ticks: own.start_ticks + 1, ..own };
         assert!(!reused.alive());
         assert!(!reused.signal_group(Signal::KILL).unwrap());
+    }
+
+    #[test]
+    fn a_process_of_another_boot_is_a_stranger() {
+        let own = OsProcess::of(std::process::id() as i32).unwrap();
+        let journalled = own.for_journal("node 1");
+        assert_eq!(OsProcess::from_journal(&journalled), Some(own));
+        let older = ProcessIdentity { boot_id: "another".to_owned(), ..journalled };
+        assert_eq!(OsProcess::from_journal(&older), None);
     }
 }

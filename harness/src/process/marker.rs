@@ -5,7 +5,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
-use super::ProcessId;
+use super::OsProcess;
 
 /// The variable; its value is the run folder's absolute path.
 pub const RUN_VARIABLE: &str = "HIGHWATER_RUN_FOLDER";
@@ -14,7 +14,7 @@ pub const RUN_VARIABLE: &str = "HIGHWATER_RUN_FOLDER";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     /// Which process it is.
-    pub id: ProcessId,
+    pub id: OsProcess,
     /// Its command line, words joined by spaces.
     pub command: String,
 }
@@ -32,7 +32,7 @@ pub fn marked_processes(run_folder: &Path) -> Vec<Marked> {
 }
 
 fn marked(pid: i32, run_folder: &OsStr) -> Option<Marked> {
-    let id = ProcessId::of(pid)?;
+    let id = OsProcess::of(pid)?;
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let wanted = [RUN_VARIABLE.as_bytes(), b"=", run_folder.as_bytes()].concat();
     let bears = environment.split(|byte| *byte == 0).any(|variable| variable == wanted);

@@ -8,7 +8,7 @@ mod output;
 mod spawn;
 
 pub use exit::{Exit, ExitWatch};
-pub use identity::{ProcessId, Signal};
+pub use identity::{OsProcess, Signal};
 pub use known::KnownPids;
 pub use marker::{Marked, RUN_VARIABLE, marked_processes};
 pub use spawn::{Spawn, SpawnError, Spawned, spawn};

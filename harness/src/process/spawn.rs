@@ -10,7 +10,7 @@ use std::{
 use thiserror::Error;
 use tokio::{process::Child, sync::watch};
 
-use super::{Exit, ExitWatch, ProcessId, RUN_VARIABLE, output};
+use super::{Exit, ExitWatch, OsProcess, RUN_VARIABLE, output};
 use crate::target::Command;
 
 /// What to start and where its output goes.
@@ -32,7 +32,7 @@ pub struct Spawn<'a> {
 #[derive(Debug)]
 pub struct Spawned {
     /// Which process it is.
-    pub id: ProcessId,
+    pub id: OsProcess,
     /// Tells when and how it ended.
     pub exit: ExitWatch,
     /// Its ready line, once printed; stays empty when none was asked for.
@@ -70,7 +70,7 @@ pub enum SpawnError {
 pub fn spawn(what: &Spawn<'_>) -> Result<Spawned, SpawnError> {
     let mut child = execute(what)?;
     let pid = child.id().expect("a child that nobody waited for has a pid") as i32;
-    let id = ProcessId::of(pid).expect("a child that nobody waited for is in /proc");
+    let id = OsProcess::of(pid).expect("a child that nobody waited for is in /proc");
     let (ready_sender, ready) = watch::channel(None);
     if let (Some(wanted), Some(stdout)) = (what.ready_line, child.stdout.take()) {
         let path = output_path(what, "stdout").into_boxed_path();

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use highwater_history::journal::Act;
 use serde_json::json;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     cluster::ClusterPlan,
-    journal::{Act, Journal, JournalError},
+    journal::{Journal, JournalError},
     process::KnownPids,
 };
 
@@ -125,7 +126,7 @@ impl ProxyNet {
     /// # Errors
     /// When the heal journal cannot be written: then the rule is not in force.
     pub fn install(&self, rule: LinkRule) -> Result<RuleGuard, JournalError> {
-        let act = self.journal.begin(Act::Rule { rule: json!(rule) })?;
+        let act = self.journal.begin(Act::Link { rule: json!(rule) })?;
         let active = Arc::new(ActiveRule::new(rule));
         self.shared.rules.insert(Arc::clone(&active));
         let (table, journal) = (Arc::clone(&self.shared.rules), Arc::clone(&self.journal));

@@ -87,8 +87,11 @@ impl<'a> Pump<'a> {
     async fn wait(&mut self, from: &mut ReadHalf<'_>, wake: Option<Instant>) -> io::Result<()> {
         let space = self.stream.space();
         tokio::select! {
-            // An error is the end of the proxies: the reset of this connection comes next.
-            _changed = self.changes.changed() => {}
+            changed = self.changes.changed() => match changed {
+                Ok(()) => self.refresh()?,
+                // The proxies are closing: the reset of this connection comes next.
+                Err(_closed) => std::future::pending().await,
+            },
             count = read(from, space) => self.stream.took(count?, Instant::now(), self.exchange),
             () = sleep_until(wake) => {}
         }
@@ -100,6 +103,10 @@ impl<'a> Pump<'a> {
             return Ok(());
         }
         self.changes.mark_unchanged();
+        self.refresh()
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
         match self.gate.refresh(&self.shared.rules, self.link) {
             Change::GoOn => Ok(()),
             Change::Reset => Err(io::ErrorKind::ConnectionReset.into()),

@@ -1,0 +1,51 @@
+//! Ends nodes and starts them again after a while, as one step.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Active, Entry, Fault, Scene, needs_processes, read};
+use crate::{
+    nemesis::{Aim, Aimer, Controls, Done, How, NotInstalled, Rng},
+    target::BoxFuture,
+};
+
+/// The plug-in.
+pub const ENTRY: Entry = Entry { parse: |parameters| read::<Restart>("restart", parameters) };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Restart {
+    /// Whom.
+    #[serde(default = "Aim::one")]
+    aim: Aim,
+    /// By force or in order.
+    #[serde(default)]
+    how: How,
+    /// How long they stay down.
+    #[serde(default)]
+    down_ms: u64,
+}
+
+impl Fault for Restart {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        needs_processes(scene)
+    }
+
+    fn install<'a>(
+        &'a self,
+        controls: &'a Controls,
+        mut rng: Rng,
+    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
+        Box::pin(async move {
+            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+            let ended = self.how.end(controls, &nodes).await?;
+            tokio::time::sleep(Duration::from_millis(self.down_ms)).await;
+            let (what, ending) = (ended.down.describe(), ended.ending());
+            ended.down.revive().await?;
+            controls.hooks.note("start", json!({"nodes": nodes}));
+            Ok(Box::new(Done { what, ending }) as Box<dyn Active>)
+        })
+    }
+}

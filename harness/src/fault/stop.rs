@@ -1,0 +1,47 @@
+//! Stops nodes with SIGTERM, a controlled shutdown; healing starts them again.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{Active, Entry, Fault, Scene, needs_processes, read};
+use crate::{
+    nemesis::{Aim, Aimer, Controls, NotInstalled, PATIENCE_MS, Rng, stop_nodes},
+    target::BoxFuture,
+};
+
+/// The plug-in.
+pub const ENTRY: Entry = Entry { parse: |parameters| read::<Stop>("stop", parameters) };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stop {
+    /// Whom.
+    #[serde(default = "Aim::one")]
+    aim: Aim,
+    /// How long a node may take; then it is killed and the fault is indeterminate.
+    #[serde(default = "patience_ms")]
+    patience_ms: u64,
+}
+
+fn patience_ms() -> u64 {
+    PATIENCE_MS
+}
+
+impl Fault for Stop {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        needs_processes(scene)
+    }
+
+    fn install<'a>(
+        &'a self,
+        controls: &'a Controls,
+        mut rng: Rng,
+    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
+        Box::pin(async move {
+            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+            let patience = Duration::from_millis(self.patience_ms);
+            Ok(Box::new(stop_nodes(controls, &nodes, patience).await?) as Box<dyn Active>)
+        })
+    }
+}

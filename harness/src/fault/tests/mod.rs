@@ -1,0 +1,1 @@
+//! Parameters are read or refused by name; every fault acts and heals on real processes.

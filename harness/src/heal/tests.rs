@@ -1,0 +1,1 @@
+//! What a killed run leaves is restored, once.

@@ -1,0 +1,140 @@
+//! A set of link rules as one fault: installed together, proved per direction, healed together.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Controls, Ending, NotInstalled};
+use crate::{
+    cluster::NodeId,
+    fault::Active,
+    proxy::{Action, Endpoint, Link, LinkRule, RuleGuard},
+    target::BoxFuture,
+};
+
+/// Which directions of the links between two sides are hit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ways {
+    /// Both.
+    #[default]
+    Both,
+    /// Only from the first side to the second.
+    OneWay,
+}
+
+/// The links from one side to the other, and back where `ways` says so; nobody's to itself.
+#[must_use]
+pub fn across(from: &[Endpoint], to: &[Endpoint], ways: Ways) -> Vec<Link> {
+    let pairs = from.iter().flat_map(|from| to.iter().map(|to| Link { from: *from, to: *to }));
+    let there: Vec<Link> = pairs.filter(|link| link.from != link.to).collect();
+    let back = there.iter().map(|link| link.reversed());
+    let back: Vec<Link> = if ways == Ways::Both { back.collect() } else { Vec::new() };
+    there.into_iter().chain(back).collect()
+}
+
+/// Rules in force. Dropping it heals the links.
+pub struct LinkFault {
+    controls: Controls,
+    /// The direction that each rule belongs to, and the rule.
+    guards: Vec<(&'static str, RuleGuard)>,
+    nodes: Vec<NodeId>,
+    discard: bool,
+}
+
+impl LinkFault {
+    /// Puts `action` on the links between two sides.
+    ///
+    /// # Errors
+    /// [`NotInstalled::Skipped`] when there is no link between them.
+    pub fn install(
+        controls: &Controls,
+        from: &[Endpoint],
+        to: &[Endpoint],
+        ways: Ways,
+        action: Action,
+    ) -> Result<Self, NotInstalled> {
+        let mut guards = Vec::new();
+        for link in across(from, to, ways) {
+            let direction = if from.contains(&link.from) { "there" } else { "back" };
+            guards.push((direction, controls.net.install(LinkRule { link, action })?));
+        }
+        if guards.is_empty() {
+            return Err(NotInstalled::Skipped("there is no link between the two sides".to_owned()));
+        }
+        let ends = from.iter().chain(to);
+        let nodes = ends.filter_map(|end| match end {
+            Endpoint::Node(node) => Some(*node),
+            Endpoint::Clients => None,
+        });
+        Ok(Self { nodes: nodes.collect(), controls: controls.clone(), guards, discard: false })
+    }
+
+    /// What was withheld is dropped with its connections when the fault ends, not delivered.
+    #[must_use]
+    pub fn discarding(mut self) -> Self {
+        self.discard = true;
+        self
+    }
+
+    /// Waits until the rules were felt in every direction, at most `patience`.
+    pub async fn felt(&self, patience: Duration) -> bool {
+        let all = async {
+            while self.unfelt().is_some() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(patience, all).await.is_ok()
+    }
+
+    /// A direction in which nothing was withheld yet.
+    fn unfelt(&self) -> Option<&'static str> {
+        let mut felt = BTreeMap::new();
+        for (direction, guard) in &self.guards {
+            *felt.entry(*direction).or_insert(false) |= guard.stats().acted();
+        }
+        felt.into_iter().find(|(_, felt)| !felt).map(|(direction, _)| direction)
+    }
+
+    /// How it stands now.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        match self.unfelt() {
+            None => Ending::Installed { proof: self.proof() },
+            Some(direction) => {
+                let guards = self.guards.iter().filter(|(known, _)| *known == direction);
+                let links: Vec<String> =
+                    guards.map(|(_, guard)| guard.rule().link.to_string()).collect();
+                let reason = format!("nothing was withheld on any of {}", links.join(", "));
+                Ending::Indeterminate { reason }
+            }
+        }
+    }
+
+    fn proof(&self) -> Value {
+        let each = self
+            .guards
+            .iter()
+            .map(|(_, guard)| (guard.rule().link.to_string(), json!(guard.stats())));
+        Value::Object(each.collect())
+    }
+}
+
+impl Active for LinkFault {
+    fn describe(&self) -> Value {
+        let rules: Vec<LinkRule> = self.guards.iter().map(|(_, guard)| guard.rule()).collect();
+        json!({"nodes": self.nodes, "rules": rules})
+    }
+
+    fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
+        Box::pin(async move {
+            self.controls.hooks.before_heal(&self.nodes).await;
+            let ending = self.ending();
+            if self.discard {
+                self.guards.into_iter().for_each(|(_, guard)| guard.discard());
+            }
+            Ok(ending)
+        })
+    }
+}

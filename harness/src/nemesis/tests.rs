@@ -1,0 +1,1 @@
+//! Roles against a sighted cluster; links between sides.
