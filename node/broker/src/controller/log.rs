@@ -48,8 +48,13 @@ fn begin_epoch(node: &mut Node, epoch: LeaderEpoch) {
     let quorum = &node.controller().quorum;
     let base = quorum.log_end();
     let voters = quorum.voters().0.iter().copied();
-    let bytes =
-        metadata_log::leader_change(base, epoch, timestamp_ms(node), node.config.node_id, voters);
+    let bytes = metadata_log::leader_change(
+        base,
+        epoch,
+        node.kernel.unix_ms(),
+        node.config.node_id,
+        voters,
+    );
     let span = BatchSpan { base, end: base.next(), epoch };
     append(node, bytes, DecodedBatch { span, records: Vec::new() });
 }
@@ -59,7 +64,7 @@ pub(super) fn append_records(node: &mut Node, base: Offset, records: Vec<Record>
     let quorum = &node.controller().quorum;
     debug_assert_eq!(base, quorum.log_end(), "the controller decides at the end of the log");
     let epoch = quorum.state().epoch;
-    let bytes = metadata_log::records_batch(base, epoch, timestamp_ms(node), &records);
+    let bytes = metadata_log::records_batch(base, epoch, node.kernel.unix_ms(), &records);
     let end = Offset(base.0 + records.len() as i64);
     append(node, bytes, DecodedBatch { span: BatchSpan { base, end, epoch }, records });
 }
@@ -92,9 +97,4 @@ fn commit(node: &mut Node, end: Offset) {
     }
     active::committed(node, end);
     fetch::retry(node);
-}
-
-/// Unix time for batches of the metadata log, which nothing decides by.
-fn timestamp_ms(node: &Node) -> i64 {
-    (node.kernel.now().0 / 1_000_000) as i64
 }
