@@ -33,6 +33,8 @@ const LATEST_TIERED: i64 = -5;
 /// The replica id of a tool that may look at any replica.
 const DEBUGGING_REPLICA: i32 = -2;
 const READ_COMMITTED: i8 = 1;
+/// The version that tells leader epochs (KIP-320).
+const EPOCH_SINCE: i16 = 4;
 /// What stands where there is no offset, time or epoch.
 const NONE: i64 = -1;
 
@@ -60,7 +62,7 @@ fn handle(node: &mut Node, request: ListOffsetsRequest, reply: ReplyToken) {
         })
         .collect();
     let gather = Gather::begin(node, asked.len(), move |node, rows| {
-        let response = response(topics, rows);
+        let response = response(reply.version(), topics, rows);
         node.kernel.reply(reply, response);
     });
     for (nth, (at, name, partition)) in asked.into_iter().enumerate() {
@@ -191,10 +193,12 @@ fn row(index: i32, located: Result<Located, ErrorCode>) -> ListOffsetsPartitionR
 }
 
 fn response(
+    version: i16,
     mut topics: Vec<ListOffsetsTopicResponse>,
     rows: Vec<(usize, ListOffsetsPartitionResponse)>,
 ) -> ListOffsetsResponse {
     for (topic, row) in rows {
+        let row = if version < EPOCH_SINCE { row.with_leader_epoch(-1) } else { row };
         topics[topic].partitions.push(row);
     }
     ListOffsetsResponse::default().with_topics(topics)
