@@ -1,14 +1,31 @@
 //! The node's configuration, typed; how `server.properties` becomes it is in the files beside this.
 
+mod error;
+mod listeners;
+mod load;
+mod node_table;
+mod property;
 mod replication;
+mod rules;
+mod shell;
 mod topic;
+mod topic_table;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
+pub use error::ConfigError;
 use highwater_node_core::types::BrokerId;
-
+pub use load::{Loaded, load};
+pub use node_table::NODE_TABLE;
+pub use property::{Kind, Property};
 pub use replication::ReplicationConfig;
+pub(crate) use rules::TableRules;
+pub use shell::{Settings, ShellConfig};
 pub use topic::TopicConfig;
+pub use topic_table::{TOPIC_TABLE, TopicProperty, by_node_name, topic_property};
 
 /// One socket that the node serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +55,8 @@ pub struct NodeConfig {
     pub cluster_id: String,
     /// `directory.id` of the log directory (KIP-858).
     pub directory_id: u128,
+    /// `log.dirs`: where the shell keeps the log directory, for those who ask.
+    pub log_dir: String,
     /// `listeners` with their `advertised.listeners`.
     pub listeners: Vec<ListenerConfig>,
     /// `controller.listener.names`.
@@ -80,6 +99,8 @@ pub struct NodeConfig {
     pub quorum_fetch_timeout_ms: u64,
     /// How records are replicated, kept and served.
     pub replication: ReplicationConfig,
+    /// What the node's file and command line set, by name.
+    pub given: BTreeMap<String, String>,
 }
 
 impl Default for NodeConfig {
@@ -91,6 +112,7 @@ impl Default for NodeConfig {
             is_controller: false,
             cluster_id: String::new(),
             directory_id: 0,
+            log_dir: "/tmp/kafka-logs".to_owned(),
             listeners: Vec::new(),
             controller_listeners: Vec::new(),
             inter_broker_listener: "PLAINTEXT".to_owned(),
@@ -112,6 +134,7 @@ impl Default for NodeConfig {
             leader_imbalance_check_interval_ms: 300_000,
             quorum_fetch_timeout_ms: 2_000,
             replication: ReplicationConfig::default(),
+            given: BTreeMap::new(),
         }
     }
 }

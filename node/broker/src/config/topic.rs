@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use highwater_log::LogConfig;
 use highwater_log::batch::{Codec, TimestampType};
 
+use super::topic_table::TOPIC_TABLE;
+
 /// The settings of one topic, named as in Kafka.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicConfig {
@@ -43,54 +45,16 @@ impl Default for TopicConfig {
 }
 
 impl TopicConfig {
-    /// These settings with those that were set for a topic; a value that does not parse was never
-    /// accepted by the controller, and leaves the setting as it is.
+    /// These settings with those that were set, by their names at topics or at nodes. A value that
+    /// is not legal was never accepted by the controller, and leaves the setting as it is.
     pub fn overridden(&self, set: &BTreeMap<String, String>) -> TopicConfig {
         let mut config = self.clone();
-        for (name, value) in set {
-            config.set(name, value);
+        for row in TOPIC_TABLE {
+            let Some(apply) = row.property.apply else { continue };
+            if let Some(value) = row.value_in(set).filter(|v| row.property.kind.check(v).is_ok()) {
+                apply(&mut config, &value);
+            }
         }
         config
     }
-
-    fn set(&mut self, name: &str, value: &str) {
-        match name {
-            "min.insync.replicas" => parse(&mut self.min_insync_replicas, value),
-            "max.message.bytes" => parse(&mut self.max_message_bytes, value),
-            "cleanup.policy" => {
-                self.compacted = value.split(',').any(|policy| policy.trim() == "compact");
-            }
-            "message.timestamp.type" => self.timestamp_type = timestamp_type(value),
-            "message.timestamp.before.max.ms" => parse(&mut self.timestamp_before_max_ms, value),
-            "message.timestamp.after.max.ms" => parse(&mut self.timestamp_after_max_ms, value),
-            "compression.type" => self.codec = codec(value),
-            "segment.bytes" | "internal.segment.bytes" => {
-                parse(&mut self.log.segment_bytes, value);
-            }
-            "segment.ms" => parse(&mut self.log.segment_ms, value),
-            "segment.index.bytes" => parse(&mut self.log.segment_index_bytes, value),
-            "index.interval.bytes" => parse(&mut self.log.index_interval_bytes, value),
-            "flush.messages" => parse(&mut self.log.flush_messages, value),
-            "flush.ms" => parse(&mut self.log.flush_ms, value),
-            _ => {}
-        }
-    }
-}
-
-fn parse<T: std::str::FromStr>(setting: &mut T, value: &str) {
-    if let Ok(value) = value.trim().parse() {
-        *setting = value;
-    }
-}
-
-fn timestamp_type(value: &str) -> TimestampType {
-    match value {
-        "LogAppendTime" => TimestampType::LogAppendTime,
-        _ => TimestampType::CreateTime,
-    }
-}
-
-/// `compression.type` as a codec; `producer` keeps what came.
-fn codec(value: &str) -> Option<Codec> {
-    Codec::from_name(value)
 }

@@ -1,0 +1,41 @@
+//! What only the shell needs to know: directories, sockets, memory.
+
+use super::NodeConfig;
+
+/// Everything that a `server.properties` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What the node decides by.
+    pub node: NodeConfig,
+    /// What the shell does I/O by.
+    pub shell: ShellConfig,
+}
+
+/// The shell's settings, named as in Kafka.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellConfig {
+    /// `log.dirs` or `log.dir`: the log directory.
+    pub log_dir: String,
+    /// `socket.request.max.bytes`: a larger frame closes its connection.
+    pub request_max_bytes: usize,
+    /// `queued.max.request.bytes`: bytes of requests in memory above which no more are read; none
+    /// for no limit.
+    pub queued_max_request_bytes: Option<usize>,
+    /// `socket.listen.backlog.size`.
+    pub listen_backlog: u32,
+    /// `socket.connection.setup.timeout.ms`: how long a connection to a peer may take.
+    pub connection_setup_timeout_ms: u64,
+}
+
+impl Default for ShellConfig {
+    /// Kafka's defaults.
+    fn default() -> ShellConfig {
+        ShellConfig {
+            log_dir: "/tmp/kafka-logs".to_owned(),
+            request_max_bytes: 100 << 20,
+            queued_max_request_bytes: None,
+            listen_backlog: 50,
+            connection_setup_timeout_ms: 10_000,
+        }
+    }
+}
