@@ -125,7 +125,7 @@ impl FetchSessions {
     fn free_id(&self, id: i32) -> i32 {
         let mut id = (id & i32::MAX).max(1);
         while self.open.contains_key(&id) {
-            id = (id & (i32::MAX - 1)) + 1;
+            id = if id == i32::MAX { 1 } else { id + 1 };
         }
         id
     }

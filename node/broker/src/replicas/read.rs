@@ -91,3 +91,34 @@ fn read_part(
         then(node, batches);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use highwater_node_core::types::TopicId;
+
+    use super::*;
+
+    fn part(from: i64, upto: i64, available_bytes: u64, max_bytes: usize) -> ReadPart {
+        let partition = PartitionId { topic: TopicId(1), index: 0 };
+        let (from, upto) = (Offset(from), Offset(upto));
+        ReadPart { partition, from, upto, available_bytes, max_bytes }
+    }
+
+    #[test]
+    fn parts_share_the_limit_in_their_order() {
+        let parts = [part(0, 9, 60, 80), part(0, 9, 60, 80), part(0, 9, 60, 80)];
+        assert_eq!(share(&parts, 100), [(0, 80), (1, 40)]);
+        assert_eq!(share(&parts, 1000), [(0, 80), (1, 80), (2, 80)]);
+    }
+
+    #[test]
+    fn what_has_nothing_to_read_takes_nothing() {
+        let parts = [part(5, 5, 0, 80), part(0, 9, 60, 80)];
+        assert_eq!(share(&parts, 70), [(1, 70)]);
+    }
+
+    #[test]
+    fn the_first_part_is_read_whatever_the_limit() {
+        assert_eq!(share(&[part(0, 9, 60, 80)], 0), [(0, 0)]);
+    }
+}
