@@ -8,7 +8,10 @@ use highwater_history::FormatError;
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The folder holds no verdict.
-    #[error("{}: not judged yet, there is no verdict.json; run `highwater check` on it first", .0.display())]
+    #[error(
+        "{}: not judged yet, there is no verdict.json; run `highwater check` on it first",
+        .0.display()
+    )]
     NotJudged(PathBuf),
     /// A file of the folder is not what it should be.
     #[error(transparent)]

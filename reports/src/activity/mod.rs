@@ -1,6 +1,7 @@
 //! One pass over the history: what happened when, boiled down to what the page shows.
 
 mod bins;
+mod glance;
 mod level;
 mod sessions;
 mod window;
@@ -8,20 +9,26 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::collections::BTreeMap;
 
 use highwater_history::{
-    Event, EventValue, FormatError, Key, TimeNs,
-    event::{Ack, EventKind, Function, MicroOp, OpenTopic, Process},
+    FormatError, Key, TimeNs,
+    event::{EventKind, OpenClient, OpenTopic, Process},
+    reader::HistoryReader,
+    types::ProcessId,
 };
+use serde::Deserialize;
 
 pub(crate) use bins::{Amount, Bins, Micros};
 pub(crate) use level::Level;
-pub(crate) use window::{Watch, Window, Windows};
+pub(crate) use window::{Watch, Window};
 
+use glance::{Glance, Ops};
 use sessions::Sessions;
+use window::Windows;
 
 /// What the history shows over time.
+#[derive(Default)]
 pub(crate) struct Activity {
     /// Time of the last event, nanoseconds of the run.
     pub end_ns: TimeNs,
@@ -53,16 +60,23 @@ pub(crate) struct LevelActivity {
 }
 
 impl Activity {
-    /// Reads all events, in order; `watches` says around what a window is kept.
+    /// Reads a history to its end; `watches` says around what a window is kept.
     pub(crate) fn read(
-        events: impl Iterator<Item = Result<Event, FormatError>>,
+        mut history: HistoryReader,
         watches: Vec<Watch>,
     ) -> Result<Self, FormatError> {
-        let mut pass = Pass::new(watches);
-        for event in events {
-            pass.observe(Rc::new(event?));
+        let mut pass = Pass {
+            activity: Self::default(),
+            sessions: Sessions::default(),
+            windows: Windows::new(watches),
+        };
+        while let Some(line) = history.next_line()? {
+            if let Err(error) = pass.observe(line) {
+                history.broken(error.to_string())?;
+                break;
+            }
         }
-        Ok(pass.finish())
+        pass.finish()
     }
 }
 
@@ -74,99 +88,64 @@ struct Pass {
 }
 
 impl Pass {
-    fn new(watches: Vec<Watch>) -> Self {
-        let activity = Activity {
-            end_ns: 0,
-            levels: BTreeMap::new(),
-            read: Bins::default(),
-            topics: BTreeMap::new(),
-            nemesis: Vec::new(),
-            windows: Vec::new(),
-        };
-        Self { activity, sessions: Sessions::default(), windows: Windows::new(watches) }
-    }
-
-    fn observe(&mut self, event: Rc<Event>) {
-        self.activity.end_ns = self.activity.end_ns.max(event.time);
-        match event.process {
-            Process::Client(process) => self.observe_client(process, &event),
-            Process::Nemesis => self.activity.nemesis.push((event.time, nemesis_text(&event))),
-            Process::Harness | Process::Other(_) => self.observe_open(&event),
+    fn observe(&mut self, line: &str) -> Result<(), serde_json::Error> {
+        let glance: Glance<'_> = serde_json::from_str(line)?;
+        let ops = glance.ops()?;
+        self.activity.end_ns = self.activity.end_ns.max(glance.time);
+        match glance.process {
+            Process::Client(process) => self.observe_client(process, &glance, &ops),
+            Process::Nemesis => {
+                let value = glance.value.map_or("", |value| value.get());
+                let text = format!("{} {value}", glance.f);
+                self.activity.nemesis.push((glance.time, text));
+            }
+            Process::Harness | Process::Other(_) => self.observe_open(&glance)?,
         }
-        self.windows.observe(event);
+        self.windows.observe(&glance, &ops, line);
+        Ok(())
     }
 
-    fn observe_open(&mut self, event: &Event) {
-        match &event.value {
-            EventValue::Open(open) => self.sessions.open(open),
-            EventValue::OpenTopic(topic) => {
-                self.activity.topics.insert(topic.key.clone(), (**topic).clone());
+    fn observe_open(&mut self, glance: &Glance<'_>) -> Result<(), serde_json::Error> {
+        let Some(value) = glance.value else { return Ok(()) };
+        match &*glance.f {
+            "open" => self.sessions.open(&OpenClient::deserialize(value)?),
+            "open-topic" => {
+                let topic = OpenTopic::deserialize(value)?;
+                self.activity.topics.insert(topic.key.clone(), topic);
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn observe_client(&mut self, process: u64, event: &Event) {
-        if event.kind == EventKind::Invoke {
-            return self.sessions.invoke(process, event.intended.unwrap_or(event.time));
+    fn observe_client(&mut self, process: ProcessId, glance: &Glance<'_>, ops: &Ops<'_>) {
+        let at = glance.time;
+        if glance.kind == EventKind::Invoke {
+            return self.sessions.invoke(process, glance.intended.unwrap_or(at));
         }
         let started = self.sessions.complete(process);
-        let EventValue::Ops(ops) = &event.value else { return };
-        let mut acknowledged = 0;
-        let mut read = 0;
-        for op in ops {
-            match op {
-                MicroOp::Send { ack, .. } => acknowledged += u64::from(*ack != Ack::None),
-                MicroOp::Poll { records } => {
-                    read +=
-                        records.iter().flatten().map(|(_, list)| list.len() as u64).sum::<u64>();
-                }
-            }
+        if ops.read > 0 {
+            self.activity.read.at(at).0 += ops.read;
         }
-        if read > 0 {
-            self.activity.read.at(event.time).0 += read;
+        if !matches!(&*glance.f, "send" | "txn") {
+            return;
         }
-        if event.f != Function::Poll {
-            self.observe_send(self.sessions.level(process), event, started, acknowledged);
-        }
-    }
-
-    fn observe_send(
-        &mut self,
-        level: Level,
-        event: &Event,
-        started: Option<TimeNs>,
-        acknowledged: u64,
-    ) {
-        let of = self.activity.levels.entry(level).or_default();
-        match event.kind {
-            EventKind::Invoke => {}
-            EventKind::Ok => {
-                of.acknowledged.at(event.time).0 += acknowledged;
-                if let Some(started) = started {
-                    of.latency.at(event.time).record(event.time.saturating_sub(started));
-                }
+        let of = self.activity.levels.entry(self.sessions.level(process)).or_default();
+        if glance.kind == EventKind::Ok {
+            of.acknowledged.at(at).0 += ops.acknowledged;
+            if let Some(started) = started {
+                of.latency.at(at).record(at.saturating_sub(started));
             }
-            EventKind::Fail => {
-                of.fail += 1;
-                of.not_ok.at(event.time).0 += 1;
-            }
-            EventKind::Info => {
-                of.info += 1;
-                of.not_ok.at(event.time).0 += 1;
-            }
+        } else {
+            of.not_ok.at(at).0 += 1;
+            let failed = u64::from(glance.kind == EventKind::Fail);
+            of.fail += failed;
+            of.info += 1 - failed;
         }
     }
 
-    fn finish(self) -> Activity {
-        Activity { windows: self.windows.finish(), ..self.activity }
-    }
-}
-
-/// What the nemesis did, on one line.
-fn nemesis_text(event: &Event) -> String {
-    match &event.value {
-        EventValue::Other(value) => format!("{} {value}", event.f.as_str()),
-        _ => event.f.as_str().to_owned(),
+    fn finish(mut self) -> Result<Activity, FormatError> {
+        self.activity.windows = self.windows.finish();
+        Ok(self.activity)
     }
 }

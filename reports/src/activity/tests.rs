@@ -1,8 +1,10 @@
 //! Tests of the pass over the history: latencies, amounts, bins, windows.
 
 use highwater_history::{
-    Event, EventValue, FormatError,
+    Event, EventValue,
     event::{Ack, Acks, ClientKind, EventKind, Function, MicroOp, OpenClient, Process, ReadRecord},
+    reader::HistoryReader,
+    recorder::Recorder,
 };
 use serde_json::Map;
 
@@ -11,11 +13,14 @@ use super::{Activity, Bins, Level, Watch, bins::Amount};
 const S: u64 = 1_000_000_000;
 
 fn read(events: Vec<Event>, watches: Vec<Watch>) -> Activity {
-    let number = |(i, mut event): (usize, Event)| {
-        event.index = i as u64;
-        Ok::<_, FormatError>(event)
-    };
-    Activity::read(events.into_iter().enumerate().map(number), watches).unwrap()
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.jsonl");
+    let mut recorder = Recorder::create(&file).unwrap();
+    for mut event in events {
+        recorder.append(&mut event).unwrap();
+    }
+    recorder.flush().unwrap();
+    Activity::read(HistoryReader::open(&file).unwrap(), watches).unwrap()
 }
 
 fn open(acks: Acks, processes: &[u64]) -> Event {

@@ -1,15 +1,17 @@
 //! Windows: the operations around what a finding points at.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, VecDeque, btree_map::Entry},
     rc::Rc,
 };
 
 use highwater_history::{
-    Event, EventValue, Key,
-    event::{EventKind, MicroOp, Process},
+    Event, Key,
+    event::{EventKind, Process},
     types::ProcessId,
 };
+
+use super::glance::{Glance, Ops};
 
 /// Events of the same key that are kept before and after each event pointed at.
 const AROUND: usize = 4;
@@ -27,38 +29,38 @@ pub(crate) struct Watch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     /// By index: the event and whether the finding points at its operation.
-    pub events: BTreeMap<u64, (Rc<Event>, bool)>,
-}
-
-impl Window {
-    fn add(&mut self, event: &Rc<Event>, hit: bool) {
-        let entry = self.events.entry(event.index).or_insert_with(|| (Rc::clone(event), false));
-        entry.1 |= hit;
-    }
+    pub events: BTreeMap<u64, (Event, bool)>,
 }
 
 /// Collects windows while events come in order.
 pub(crate) struct Windows {
     watches: Vec<Watch>,
-    windows: Vec<Window>,
+    collected: Vec<BTreeMap<u64, (Rc<str>, bool)>>,
     /// Watches that point at an event, by its index.
     pointed_at: BTreeMap<u64, Vec<usize>>,
     /// The latest events by key watched.
-    recent: BTreeMap<Option<Key>, VecDeque<Rc<Event>>>,
-    /// Per watch, how many more events its window takes.
-    still: Vec<usize>,
+    recent: BTreeMap<Option<Key>, VecDeque<Line>>,
+    /// Watches whose window takes more events, and how many.
+    still: BTreeMap<usize, usize>,
     running: BTreeMap<ProcessId, Running>,
+}
+
+/// An event's line, unparsed: few of them end up in a window.
+#[derive(Clone)]
+struct Line {
+    index: u64,
+    text: Rc<str>,
 }
 
 /// An operation in flight.
 struct Running {
-    invocation: Rc<Event>,
+    invocation: Line,
     /// Watches that point at the invocation and so want the completion.
     wanted_by: Vec<usize>,
 }
 
 impl Windows {
-    pub(crate) fn new(watches: Vec<Watch>) -> Self {
+    pub(super) fn new(watches: Vec<Watch>) -> Self {
         let mut pointed_at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut recent = BTreeMap::new();
         for (i, watch) in watches.iter().enumerate() {
@@ -67,52 +69,46 @@ impl Windows {
                 pointed_at.entry(*index).or_default().push(i);
             }
         }
-        let windows = vec![Window::default(); watches.len()];
-        let still = vec![0; watches.len()];
-        Self { watches, windows, pointed_at, recent, still, running: BTreeMap::new() }
+        let collected = vec![BTreeMap::new(); watches.len()];
+        let (still, running) = (BTreeMap::new(), BTreeMap::new());
+        Self { watches, collected, pointed_at, recent, still, running }
     }
 
     /// Takes the next event.
-    pub(crate) fn observe(&mut self, event: Rc<Event>) {
+    pub(super) fn observe(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, text: &str) {
         if self.watches.is_empty() {
             return;
         }
-        let wanted = self.wanted_by(&event);
+        let line = Line { index: glance.index, text: text.into() };
+        let wanted = self.wanted_by(glance, &line);
         for watch in &wanted {
-            self.open(*watch, &event);
+            self.open(*watch, &line);
         }
-        for watch in 0..self.watches.len() {
-            let watched = &self.watches[watch].key;
-            if self.still[watch] > 0 && !wanted.contains(&watch) && touches(&event, watched) {
-                self.still[watch] -= 1;
-                self.windows[watch].add(&event, false);
-            }
-        }
-        for (key, recent) in &mut self.recent {
-            if touches(&event, key) {
-                if recent.len() == AROUND {
-                    recent.pop_front();
-                }
-                recent.push_back(Rc::clone(&event));
-            }
-        }
+        self.follow(glance, ops, &line, &wanted);
+        self.remember(glance, ops, &line);
     }
 
-    /// The windows, one a watch.
-    pub(crate) fn finish(self) -> Vec<Window> {
-        self.windows
+    /// The windows, one a watch. A line that is no whole event is left out.
+    pub(super) fn finish(self) -> Vec<Window> {
+        let parse = |(index, (text, hit)): (u64, (Rc<str>, bool))| {
+            Some((index, (serde_json::from_str(&text).ok()?, hit)))
+        };
+        let window = |lines: BTreeMap<_, _>| Window {
+            events: lines.into_iter().filter_map(parse).collect(),
+        };
+        self.collected.into_iter().map(window).collect()
     }
 
     /// Watches that point at the event, or at the invocation that it completes.
-    fn wanted_by(&mut self, event: &Rc<Event>) -> Vec<usize> {
-        let mut wanted = self.pointed_at.get(&event.index).cloned().unwrap_or_default();
-        let Process::Client(process) = event.process else { return wanted };
-        if event.kind == EventKind::Invoke {
-            let running = Running { invocation: Rc::clone(event), wanted_by: wanted.clone() };
+    fn wanted_by(&mut self, glance: &Glance<'_>, line: &Line) -> Vec<usize> {
+        let mut wanted = self.pointed_at.get(&line.index).cloned().unwrap_or_default();
+        let Process::Client(process) = glance.process else { return wanted };
+        if glance.kind == EventKind::Invoke {
+            let running = Running { invocation: line.clone(), wanted_by: wanted.clone() };
             self.running.insert(process, running);
         } else if let Some(running) = self.running.remove(&process) {
             for watch in &wanted {
-                self.windows[*watch].add(&running.invocation, true);
+                self.add(*watch, &running.invocation, true);
             }
             let more = running.wanted_by.into_iter().filter(|watch| !wanted.contains(watch));
             let more: Vec<usize> = more.collect();
@@ -121,27 +117,52 @@ impl Windows {
         wanted
     }
 
-    fn open(&mut self, watch: usize, event: &Rc<Event>) {
-        for before in &self.recent[&self.watches[watch].key] {
-            self.windows[watch].add(before, false);
+    fn open(&mut self, watch: usize, line: &Line) {
+        for before in self.recent[&self.watches[watch].key].clone() {
+            self.add(watch, &before, false);
         }
-        self.windows[watch].add(event, true);
-        self.still[watch] = AROUND;
+        self.add(watch, line, true);
+        self.still.insert(watch, AROUND);
+    }
+
+    /// Adds the event to the windows that still take more of its key.
+    fn follow(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, line: &Line, wanted: &[usize]) {
+        let takes = |(watch, _): &(&usize, &usize)| {
+            !wanted.contains(watch) && touches(glance, ops, &self.watches[**watch].key)
+        };
+        let taking: Vec<usize> = self.still.iter().filter(takes).map(|(watch, _)| *watch).collect();
+        for watch in taking {
+            self.add(watch, line, false);
+            if let Entry::Occupied(mut left) = self.still.entry(watch) {
+                *left.get_mut() -= 1;
+                if *left.get() == 0 {
+                    left.remove();
+                }
+            }
+        }
+    }
+
+    /// Keeps the event as one of the latest of the keys that it touches.
+    fn remember(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, line: &Line) {
+        for (key, recent) in &mut self.recent {
+            if touches(glance, ops, key) {
+                if recent.len() == AROUND {
+                    recent.pop_front();
+                }
+                recent.push_back(line.clone());
+            }
+        }
+    }
+
+    fn add(&mut self, watch: usize, line: &Line, hit: bool) {
+        let lines = &mut self.collected[watch];
+        let entry = lines.entry(line.index).or_insert_with(|| (Rc::clone(&line.text), false));
+        entry.1 |= hit;
     }
 }
 
 /// Whether an event belongs into windows of a key: client operations on it, and all faults.
-fn touches(event: &Event, key: &Option<Key>) -> bool {
+fn touches(glance: &Glance<'_>, ops: &Ops<'_>, key: &Option<Key>) -> bool {
     let Some(key) = key else { return true };
-    match (&event.process, &event.value) {
-        (Process::Nemesis, _) => true,
-        (_, EventValue::Ops(ops)) => ops.iter().any(|op| match op {
-            MicroOp::Send { key: sent_to, .. } => sent_to == key,
-            MicroOp::Poll { records } => {
-                records.iter().flatten().any(|(read, list)| read == key && !list.is_empty())
-            }
-        }),
-        (_, EventValue::Keys(keys)) => keys.contains(key),
-        _ => false,
-    }
+    glance.process == Process::Nemesis || ops.keys.iter().any(|one| *one == key.as_str())
 }

@@ -34,6 +34,6 @@ fn render(run: &Run) -> Option<Markup> {
     ];
     Some(html! {
         h2 { "Claims" }
-        (table("wide", "Every claim that was judged; rules are those of the contract", &heads, &rows))
+        (table("wide", "Every claim judged; rules are those of the contract", &heads, &rows))
     })
 }

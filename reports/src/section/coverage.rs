@@ -29,7 +29,10 @@ fn render(run: &Run) -> Option<Markup> {
                 th scope="row" { (floor.floor) }
                 td class="num" { (count(floor.wanted)) }
                 td class="num" { (count(floor.got)) }
-                td { @if met { span class="valid" { "met" } } @else { span class="invalid" { "missed" } } }
+                td {
+                    @if met { span class="valid" { "met" } }
+                    @else { span class="invalid" { "missed" } }
+                }
             }
         }
     };

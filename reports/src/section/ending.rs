@@ -1,4 +1,4 @@
-//! The end of the run: recovery, conditions, assertions, the second witness, where partitions stood.
+//! The end of the run: recovery, conditions, assertions, second witness, where partitions stood.
 
 use highwater_history::{
     NodeId, Offset, Outcome,

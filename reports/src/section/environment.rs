@@ -46,7 +46,9 @@ fn render(run: &Run) -> Option<Markup> {
         @if !manifest.schedule.is_null() {
             (folded("Planned schedule", &clipped(&json_text(&manifest.schedule))))
         }
-        @for node in &manifest.target.nodes { (folded(&node_title(node), &clipped(&properties(node)))) }
+        @for node in &manifest.target.nodes {
+            (folded(&node_title(node), &clipped(&properties(node))))
+        }
     })
 }
 

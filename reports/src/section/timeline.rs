@@ -75,7 +75,9 @@ fn faults(run: &Run) -> Markup {
         figure {
             figcaption class="note" { "Faults, from injection to heal, and whom they hit" }
             (frame.draw("Faults over the run", &plot))
-            @if let Some(text) = left_out(lanes.len(), FAULT_LANES, "kind") { p class="note" { (text) } }
+            @if let Some(text) = left_out(lanes.len(), FAULT_LANES, "kind") {
+                p class="note" { (text) }
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn text(html: &str) -> String {
             out.push('\n');
         }
     }
-    out
+    out.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// Compares with `testdata/NAME.txt`; `UPDATE=1` rewrites it.
