@@ -1,0 +1,14 @@
+//! Three brokers and a controller in one process: a network, disks and clients driven by a seed.
+//!
+//! Every schedule of faults follows from its seed; invariants are checked after each step. A seed
+//! that fails is repeated with the command that its message names.
+
+mod checks;
+mod client;
+mod faults;
+mod host;
+mod net;
+mod run;
+mod shadow;
+mod tests;
+mod world;
