@@ -1,5 +1,6 @@
 //! Starts real brokers, breaks them on purpose, and puts everything back.
 
+pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod doctor;
@@ -10,4 +11,7 @@ pub mod nemesis;
 pub mod ports;
 pub mod process;
 pub mod proxy;
+pub mod run;
+pub mod schedule;
+pub mod steps;
 pub mod target;

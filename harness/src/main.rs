@@ -1,3 +1,7 @@
 //! Starts real brokers, breaks them, records and judges.
 
-fn main() {}
+use highwater_harness::cli::{self, Exit};
+
+fn main() -> Exit {
+    cli::main()
+}

@@ -43,8 +43,13 @@ const BATCH: usize = 256;
 const LATE: Duration = Duration::from_millis(100);
 
 /// The history of a run, shared by clients and nemesis.
-#[derive(Clone)]
 pub struct History<W: Write = File>(Arc<Mutex<Recorder<W>>>);
+
+impl<W: Write> Clone for History<W> {
+    fn clone(&self) -> Self {
+        History(Arc::clone(&self.0))
+    }
+}
 
 impl<W: Write> History<W> {
     /// Shares a recorder.

@@ -1,0 +1,19 @@
+//! `highwater check`: the same as `highwater-check`.
+
+pub(super) use highwater_checker::cli::CheckArgs;
+
+use super::Exit;
+
+/// Judges a run folder or a history file again.
+pub(super) fn check(args: &CheckArgs) -> Exit {
+    match args.run() {
+        Ok((verdict, shown)) => {
+            print!("{shown}");
+            Exit::of_status(verdict.exit)
+        }
+        Err(error) => {
+            eprintln!("highwater: {error:#}");
+            Exit::Usage
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! `highwater report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use highwater_history::RunFolder;
+
+use super::Exit;
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// A run folder that was judged
+    folder: PathBuf,
+}
+
+/// Renders a judged run folder again.
+pub(super) fn report(args: &ReportArgs) -> Exit {
+    let folder = RunFolder::new(&args.folder);
+    match highwater_reports::render(&folder) {
+        Ok(()) => {
+            println!("{}", folder.report_path().display());
+            Exit::Valid
+        }
+        Err(error) => {
+            eprintln!("highwater: {error}");
+            Exit::Usage
+        }
+    }
+}

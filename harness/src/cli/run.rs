@@ -1,0 +1,112 @@
+//! `highwater run`.
+
+use highwater_checker::text;
+use highwater_history::RunFolder;
+
+use super::{Exit, many, plan};
+use crate::run::{Asked, Failure, Judged, RunArgs, Ui, drawn, execute, judge, setup};
+
+/// Runs one experiment, or many.
+pub(super) fn run(args: &RunArgs) -> Exit {
+    if let Some(range) = args.seeds {
+        return many::run(args, range);
+    }
+    // A drawn seed stays small enough to be typed.
+    let seed = args.seed.unwrap_or_else(|| drawn() % 1_000_000);
+    if args.plan {
+        return match setup::resolve(args, seed) {
+            Ok(setup) => plan::print(&setup),
+            Err(error) => refuse(&error.into()),
+        };
+    }
+    match one(args, seed, Ui::new(args.quiet)) {
+        Ok(run) => {
+            tell(args, &run);
+            run.exit()
+        }
+        Err(failure) => {
+            let exit = refuse(&failure);
+            if exit != Exit::Usage {
+                eprintln!("{}", reproduce(seed));
+            }
+            exit
+        }
+    }
+}
+
+/// A run that came to its verdict.
+pub(super) struct OneRun {
+    pub folder: RunFolder,
+    pub judged: Judged,
+    pub reproduce: String,
+}
+
+impl OneRun {
+    pub(super) fn exit(&self) -> Exit {
+        Exit::of_status(self.judged.exit())
+    }
+}
+
+/// Carries out one run with this seed and judges it.
+pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
+    let setup = setup::resolve(args, seed)?;
+    let command: Vec<String> = std::env::args().collect();
+    let reproduce = reproduce(seed);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let asked =
+        Asked { setup: &setup, out: &args.out, command: &command, reproduce: &reproduce, ui };
+    let folder = runtime.block_on(execute(asked))?;
+    drop(runtime);
+    let judged = judge(&folder, !args.no_report)?;
+    Ok(OneRun { folder, judged, reproduce })
+}
+
+/// Tells the reason for a failure.
+pub(super) fn refuse(failure: &Failure) -> Exit {
+    eprintln!("highwater: {failure}");
+    failure.into()
+}
+
+fn tell(args: &RunArgs, run: &OneRun) {
+    let verdict = &run.judged.verdict;
+    if args.json {
+        let text = serde_json::to_string_pretty(verdict).expect("a verdict is plain JSON");
+        println!("{text}");
+    } else {
+        print!("{}", text::of(verdict));
+        if !args.no_report {
+            println!("report: {}", run.folder.report_path().display());
+        }
+    }
+    for what in &run.judged.broken {
+        eprintln!("schedule: {what}");
+    }
+    if run.exit() != Exit::Valid {
+        eprintln!("{}", run.reproduce);
+    }
+}
+
+/// The command line with the seed that was used: the one command that repeats the run.
+fn reproduce(seed: u64) -> String {
+    let mut words = vec!["highwater".to_owned()];
+    let mut given = std::env::args().skip(1);
+    while let Some(word) = given.next() {
+        match word.as_str() {
+            "--seed" | "--seeds" | "--keep" => drop(given.next()),
+            "--until-failure" => {}
+            _ if word.starts_with("--seed") || word.starts_with("--keep=") => {}
+            _ => words.push(quoted(&word)),
+        }
+    }
+    words.extend(["--seed".to_owned(), seed.to_string()]);
+    words.join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

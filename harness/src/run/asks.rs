@@ -1,0 +1,258 @@
+//! What the harness asks brokers, and what their answers say.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use highwater_wire::{
+    ApiKey, RequestKind, ResponseKind, StrBytes,
+    messages::{
+        BrokerId, CreateTopicsRequest, FetchRequest, ListOffsetsRequest, MetadataRequest,
+        TopicName,
+        create_topics_request::{CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig},
+        fetch_request::{FetchPartition, FetchTopic, ReplicaState},
+        list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic},
+        metadata_request::MetadataRequestTopic,
+    },
+};
+use highwater_workloads::{Catalog, Key, outcome};
+
+use super::{
+    direct::{Direct, DirectError},
+    setup::TopicSetup,
+};
+
+const METADATA: (ApiKey, i16) = (ApiKey::Metadata, 12);
+const CREATE_TOPICS: (ApiKey, i16) = (ApiKey::CreateTopics, 7);
+const LIST_OFFSETS: (ApiKey, i16) = (ApiKey::ListOffsets, 7);
+const FETCH: (ApiKey, i16) = (ApiKey::Fetch, 16);
+/// Kafka's debugging replica: reads followers, up to their log end.
+const DEBUGGING_REPLICA: i32 = -2;
+/// The timestamp that asks for the end of the log.
+const LATEST: i64 = -1;
+
+/// One broker's view of one partition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PartitionMetadata {
+    /// Its leader; `None` when it has none.
+    pub leader: Option<i32>,
+    /// The leader's epoch.
+    pub leader_epoch: i32,
+    /// Replicas in assignment order.
+    pub replicas: Vec<i32>,
+    /// In-sync replicas.
+    pub isr: Vec<i32>,
+}
+
+/// One broker's view of the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterMetadata {
+    /// Ids of the brokers that are not fenced.
+    pub brokers: Vec<i32>,
+    /// Topic ids by name.
+    pub topics: BTreeMap<String, uuid::Uuid>,
+    /// Partitions by topic name and number.
+    pub partitions: BTreeMap<(String, i32), PartitionMetadata>,
+}
+
+/// What a replica says of itself, but for its log end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Log start offset.
+    pub log_start: i64,
+    /// Last stable offset, when given.
+    pub lso: Option<i64>,
+    /// High watermark.
+    pub hw: i64,
+}
+
+/// Asks for the metadata of these topics.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn metadata(
+    broker: &mut Direct,
+    topics: impl IntoIterator<Item = &str>,
+    patience: Duration,
+) -> Result<ClusterMetadata, DirectError> {
+    let topic = |name: &str| MetadataRequestTopic::default().with_name(Some(topic_name(name)));
+    let request = MetadataRequest::default()
+        .with_topics(Some(topics.into_iter().map(topic).collect()))
+        .with_allow_auto_topic_creation(false);
+    let answer = broker.call(METADATA, &RequestKind::Metadata(request), patience).await?;
+    let ResponseKind::Metadata(answer) = answer else { return Err(other_kind()) };
+    let mut seen = ClusterMetadata {
+        brokers: answer.brokers.iter().map(|broker| broker.node_id.0).collect(),
+        ..ClusterMetadata::default()
+    };
+    for topic in answer.topics {
+        let Some(name) = topic.name.filter(|_| topic.error_code == 0) else { continue };
+        seen.topics.insert(name.to_string(), topic.topic_id);
+        for partition in topic.partitions {
+            let state = PartitionMetadata {
+                leader: Some(partition.leader_id.0).filter(|id| *id >= 0),
+                leader_epoch: partition.leader_epoch,
+                replicas: ids(&partition.replica_nodes),
+                isr: ids(&partition.isr_nodes),
+            };
+            seen.partitions.insert((name.to_string(), partition.partition_index), state);
+        }
+    }
+    Ok(seen)
+}
+
+/// Creates topics under these names; gives the refusals, one sentence each.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn create_topics(
+    broker: &mut Direct,
+    topics: &[(String, &TopicSetup)],
+    patience: Duration,
+) -> Result<Vec<String>, DirectError> {
+    let request = CreateTopicsRequest::default()
+        .with_topics(topics.iter().map(|(name, setup)| creatable(name, setup)).collect())
+        .with_timeout_ms(patience.as_millis() as i32);
+    let answer = broker.call(CREATE_TOPICS, &RequestKind::CreateTopics(request), patience).await?;
+    let ResponseKind::CreateTopics(answer) = answer else { return Err(other_kind()) };
+    let refused = answer.topics.iter().filter(|topic| topic.error_code != 0).map(|topic| {
+        let why = topic.error_message.as_deref().unwrap_or("no reason given");
+        format!("topic {}: {}: {why}", *topic.name, outcome::row(topic.error_code).name)
+    });
+    Ok(refused.collect())
+}
+
+fn creatable(name: &str, setup: &TopicSetup) -> CreatableTopic {
+    let assignment = |(index, replicas): (i32, &Vec<i32>)| {
+        CreatableReplicaAssignment::default()
+            .with_partition_index(index)
+            .with_broker_ids(replicas.iter().copied().map(BrokerId).collect())
+    };
+    let config = |(name, value): (&String, &String)| {
+        CreatableTopicConfig::default()
+            .with_name(StrBytes::from_string(name.clone()))
+            .with_value(Some(StrBytes::from_string(value.clone())))
+    };
+    CreatableTopic::default()
+        .with_name(topic_name(name))
+        .with_num_partitions(-1)
+        .with_replication_factor(-1)
+        .with_assignments((0..).zip(&setup.assignment).map(assignment).collect())
+        .with_configs(setup.configs.iter().map(config).collect())
+}
+
+/// Asks a replica for its high watermark, last stable offset and log start, of keys whose fetch
+/// offsets it can serve.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn marks(
+    broker: &mut Direct,
+    catalog: &Catalog,
+    keys: &[(Key, i64)],
+    patience: Duration,
+) -> Result<BTreeMap<Key, Result<Marks, &'static str>>, DirectError> {
+    let request = fetch_request(catalog, keys, 1)
+        .with_replica_state(ReplicaState::default().with_replica_id(BrokerId(DEBUGGING_REPLICA)))
+        .with_max_bytes(1);
+    let answer = broker.call(FETCH, &RequestKind::Fetch(request), patience).await?;
+    let ResponseKind::Fetch(answer) = answer else { return Err(other_kind()) };
+    let mut found = BTreeMap::new();
+    for topic in answer.responses {
+        for partition in topic.partitions {
+            let Some(key) = catalog.by_id(topic.topic_id, partition.partition_index) else {
+                continue;
+            };
+            let marks = Marks {
+                log_start: partition.log_start_offset,
+                lso: Some(partition.last_stable_offset).filter(|lso| *lso >= 0),
+                hw: partition.high_watermark,
+            };
+            let code = partition.error_code;
+            let said = if code == 0 { Ok(marks) } else { Err(outcome::row(code).name) };
+            found.insert(key, said);
+        }
+    }
+    Ok(found)
+}
+
+/// A Fetch of these keys from these offsets, as a consumer without a session asks.
+pub fn fetch_request(catalog: &Catalog, keys: &[(Key, i64)], max_bytes: i32) -> FetchRequest {
+    let mut topics: BTreeMap<uuid::Uuid, Vec<FetchPartition>> = BTreeMap::new();
+    for (key, offset) in keys {
+        let partition = FetchPartition::default()
+            .with_partition(catalog.partition(*key))
+            .with_current_leader_epoch(-1)
+            .with_fetch_offset(*offset)
+            .with_partition_max_bytes(max_bytes);
+        topics.entry(catalog.topic(*key).id).or_default().push(partition);
+    }
+    let topic =
+        |(id, partitions)| FetchTopic::default().with_topic_id(id).with_partitions(partitions);
+    FetchRequest::default()
+        .with_max_wait_ms(0)
+        .with_min_bytes(0)
+        .with_max_bytes(i32::MAX)
+        .with_topics(topics.into_iter().map(topic).collect())
+}
+
+/// Reads as a consumer does, from these offsets.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn fetch(
+    broker: &mut Direct,
+    request: FetchRequest,
+    patience: Duration,
+) -> Result<highwater_wire::messages::FetchResponse, DirectError> {
+    match broker.call(FETCH, &RequestKind::Fetch(request), patience).await? {
+        ResponseKind::Fetch(answer) => Ok(answer),
+        _ => Err(other_kind()),
+    }
+}
+
+/// Asks a replica for its log end offsets; a key whose answer is an error is left out.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn log_ends(
+    broker: &mut Direct,
+    catalog: &Catalog,
+    keys: impl IntoIterator<Item = Key>,
+    patience: Duration,
+) -> Result<BTreeMap<Key, i64>, DirectError> {
+    let mut topics: BTreeMap<String, Vec<ListOffsetsPartition>> = BTreeMap::new();
+    for key in keys {
+        let partition = ListOffsetsPartition::default()
+            .with_partition_index(catalog.partition(key))
+            .with_timestamp(LATEST);
+        topics.entry(catalog.topic(key).name.clone()).or_default().push(partition);
+    }
+    let topic = |(name, partitions): (String, _)| {
+        ListOffsetsTopic::default().with_name(topic_name(&name)).with_partitions(partitions)
+    };
+    let request = ListOffsetsRequest::default()
+        .with_replica_id(BrokerId(DEBUGGING_REPLICA))
+        .with_topics(topics.into_iter().map(topic).collect());
+    let answer = broker.call(LIST_OFFSETS, &RequestKind::ListOffsets(request), patience).await?;
+    let ResponseKind::ListOffsets(answer) = answer else { return Err(other_kind()) };
+    let mut ends = BTreeMap::new();
+    for topic in answer.topics {
+        for partition in topic.partitions.iter().filter(|partition| partition.error_code == 0) {
+            if let Some(key) = catalog.by_name(&topic.name, partition.partition_index) {
+                ends.insert(key, partition.offset);
+            }
+        }
+    }
+    Ok(ends)
+}
+
+fn topic_name(name: &str) -> TopicName {
+    TopicName(StrBytes::from_string(name.to_owned()))
+}
+
+fn ids(nodes: &[BrokerId]) -> Vec<i32> {
+    nodes.iter().map(|node| node.0).collect()
+}
+
+fn other_kind() -> DirectError {
+    DirectError::Malformed("it is the answer to another API".into())
+}

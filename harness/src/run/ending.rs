@@ -1,0 +1,104 @@
+//! The outcome of a run, from everything that it left.
+
+use std::collections::BTreeMap;
+
+use highwater_history::{
+    Outcome,
+    format::Document,
+    outcome::{Ended, FaultStatus, FinalPartition, LagWindow, Limit, Recovery, Witness},
+};
+use highwater_workloads::Key;
+
+use super::{fail::Failure, play::Played, setup::Setup, world::World};
+use crate::nemesis::{ClusterView, Partition};
+
+/// What a run left.
+pub struct Ending<'a> {
+    /// What was decided before.
+    pub setup: &'a Setup,
+    /// What ran.
+    pub world: &'a World,
+    /// What was last observed.
+    pub view: &'a ClusterView,
+    /// What became of the schedule.
+    pub played: Played,
+    /// Whether the cluster recovered.
+    pub recovery: Recovery,
+    /// How far each key was read at the end.
+    pub read_to: BTreeMap<Key, i64>,
+    /// What the second witness says.
+    pub witness: Witness,
+    /// When the harness was late.
+    pub late: Vec<LagWindow>,
+    /// What failed in the harness itself.
+    pub failure: Option<String>,
+}
+
+impl Ending<'_> {
+    /// Writes `outcome.json`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(self) -> Result<(), Failure> {
+        let ended = if self.failure.is_some() { Ended::Failed } else { Ended::Complete };
+        let mut outcome = Outcome::new(ended, self.world.clock.now_ns());
+        outcome.limits = self.limits();
+        outcome.partitions = self.partitions();
+        outcome.coverage = coverage(&self.played);
+        let crashes = self.world.cluster.crashes();
+        if !crashes.is_empty() {
+            outcome.extra.insert("crashes".into(), serde_json::json!(crashes));
+        }
+        outcome.harness_failure = self.failure;
+        outcome.recovery = Some(self.recovery);
+        outcome.faults = self.played.faults;
+        outcome.conditions = self.played.conditions;
+        outcome.assertions = self.played.assertions;
+        outcome.witness = Some(self.witness);
+        outcome.lag_windows = self.late;
+        Ok(outcome.write(&self.world.folder.outcome_path())?)
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        let took_ms = (self.recovery.ended_at - self.recovery.healed_at) / 1_000_000;
+        let limit = |span: crate::steps::Span| Limit {
+            name: "max-recovery".into(),
+            limit_ms: span.0,
+            took_ms,
+        };
+        self.setup.max_recovery.map(limit).into_iter().collect()
+    }
+
+    fn partitions(&self) -> BTreeMap<highwater_history::Key, FinalPartition> {
+        let catalog = &self.world.catalog;
+        let entry = |key: Key| {
+            let topic = catalog.topic(key).name.clone();
+            let at = Partition { topic, index: catalog.partition(key) };
+            let seen = self.view.partitions.get(&at)?;
+            let leader = seen.leader;
+            let partition = FinalPartition {
+                leader: leader.map(|node| node.0),
+                leader_epoch: seen.leader_epoch,
+                isr: seen.isr.iter().map(|node| node.0).collect(),
+                replicas: seen.replicas.iter().map(|node| node.0).collect(),
+                log_start: None,
+                hw: seen.high_watermark,
+                leo: leader.and_then(|leader| seen.leo.get(&leader).copied()),
+                final_read_to: self.read_to.get(&key).copied(),
+            };
+            Some((catalog.name(key).into(), partition))
+        };
+        catalog.keys().filter_map(entry).collect()
+    }
+}
+
+/// How often each kind of fault provably acted.
+fn coverage(played: &Played) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for fault in &played.faults {
+        if fault.status == FaultStatus::Installed {
+            *counts.entry(format!("fault.{}", fault.kind)).or_default() += 1;
+        }
+    }
+    counts
+}

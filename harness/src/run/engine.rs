@@ -1,0 +1,281 @@
+//! One run from its first process to its outcome.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use highwater_history::{
+    Outcome, RunFolder,
+    format::Document,
+    outcome::{Ended, LagWindow, Recovery, Witness},
+    recorder::Recorder,
+};
+use highwater_workloads::{
+    driver::History,
+    fleet::{Fleet, FleetConfig},
+    workload,
+};
+use tokio::task::spawn_blocking;
+
+use super::{
+    clients::Clients,
+    ending::Ending,
+    evidence::{dumps::Dumper, final_read::FinalReader, metadata, witness},
+    fail::Failure,
+    hooks::EngineHooks,
+    lag, manifest,
+    observers::Observers,
+    play::{Played, Player, Stage},
+    recover::{self, Watcher},
+    setup::Setup,
+    ui::{Tell, Ui},
+    world::{World, make_folder, new_run_id},
+};
+use crate::nemesis::{ClusterView, Controls};
+
+/// How long brokers are given to stop at the end of a run.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the final read of one key may take.
+const FINAL_READ_LIMIT: Duration = Duration::from_secs(30);
+
+/// How a run was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Everything that was decided before.
+    pub setup: &'a Setup,
+    /// Where run folders go.
+    pub out: &'a Path,
+    /// The command line, program first.
+    pub command: &'a [String],
+    /// The one command that repeats it.
+    pub reproduce: &'a str,
+    /// Whom to tell.
+    pub ui: Ui,
+}
+
+/// Carries a run through and leaves its folder ready to be judged.
+///
+/// # Errors
+/// When the run was interrupted or the harness failed; the machine is healed in any case, and the
+/// folder holds what there was until then.
+pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
+    let run_id = new_run_id();
+    let setup = asked.setup;
+    let folder = make_folder(asked.out, setup, &run_id)?;
+    asked.ui.say(&format!("run {run_id}: schedule {}, seed {}", setup.schedule.name, setup.seed));
+    let world = World::start(setup, folder.clone(), &run_id).await?;
+    let run = Run { setup, world: &world, tell: asked.ui.timed(world.clock) };
+    let result = tokio::select! {
+        result = run.carry_through(asked.command, asked.reproduce) => result,
+        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+    };
+    world.cluster.kill_all().await;
+    match result {
+        Ok(()) => Ok(folder),
+        Err(failure) => {
+            let ended = match failure {
+                Failure::Interrupted => Ended::Interrupted,
+                Failure::Usage(_) | Failure::Harness(_) => Ended::Failed,
+            };
+            let mut outcome = Outcome::new(ended, world.clock.now_ns());
+            outcome.harness_failure = (ended == Ended::Failed).then(|| failure.to_string());
+            outcome.write(&folder.outcome_path())?;
+            Err(failure)
+        }
+    }
+}
+
+struct Run<'a> {
+    setup: &'a Setup,
+    world: &'a World,
+    tell: Tell,
+}
+
+/// What the faulty part of a run left.
+struct Broken {
+    played: Played,
+    recovery: Recovery,
+    fleet: Fleet,
+    late: Vec<LagWindow>,
+}
+
+impl Run<'_> {
+    async fn carry_through(&self, command: &[String], reproduce: &str) -> Result<(), Failure> {
+        let (setup, world) = (self.setup, self.world);
+        let manifest = manifest::of(setup, world, command, reproduce);
+        manifest.write(&world.folder.manifest_path())?;
+        let history = History::new(Recorder::create(&world.folder.history_path())?);
+        let observers = Observers::start(setup, world);
+        let hooks = self.hooks(&history, &observers);
+        (self.tell)(&format!("{} brokers serve {} keys", setup.nodes, world.catalog.len()));
+        let mut broken = self.break_it(&history, &observers, &hooks).await?;
+        let view = observers.view();
+        let reader = self.final_reader(&history, &broken.fleet);
+        let read_to = reader.read_all(&view, FINAL_READ_LIMIT).await?;
+        self.dump_all(&view).await?;
+        broken.late.extend(observers.finish().await?);
+        world.cluster.end_all(STOP_PATIENCE).await;
+        metadata::collect(&world.cluster, &world.folder.metadata_path())?;
+        let witness = self.witness().await?;
+        let failure = self.failure(&hooks, &witness);
+        let ending = Ending {
+            setup,
+            world,
+            view: &view,
+            played: broken.played,
+            recovery: broken.recovery,
+            read_to,
+            witness,
+            late: broken.late,
+            failure: failure.clone(),
+        };
+        ending.write()?;
+        failure.map_or(Ok(()), |why| Err(Failure::Harness(why)))
+    }
+
+    /// Clients work, the schedule plays, everything is healed, the cluster recovers.
+    async fn break_it(
+        &self,
+        history: &History,
+        observers: &Observers,
+        hooks: &Arc<EngineHooks>,
+    ) -> Result<Broken, Failure> {
+        let mut clients = self.clients(history)?;
+        let progress = clients.progress.clone();
+        let stage = Stage {
+            controls: Controls {
+                cluster: Arc::clone(&self.world.cluster),
+                net: Arc::clone(&self.world.net),
+                view: observers.watch(),
+                hooks: Arc::clone(hooks) as _,
+            },
+            progress: progress.clone(),
+            clock: self.world.clock,
+            catalog: Arc::clone(&self.world.catalog),
+            seed: self.setup.seed,
+            tell: Arc::clone(&self.tell),
+        };
+        let time = Duration::from_millis(self.setup.time_ms);
+        let played = Player::new(stage).play(&self.setup.schedule, time).await?;
+        if clients.failed() {
+            clients.stop().await?;
+            return Err(Failure::Harness("the clients stopped by themselves".into()));
+        }
+        self.bring_up().await?;
+        (self.tell)("everything is healed; waiting for recovery");
+        let (recovery, fleet) = self.recover(observers, clients).await?;
+        let late = lag::of_clients(&progress.borrow().late);
+        Ok(Broken { played, recovery, fleet, late })
+    }
+
+    /// Starts what a crash of its own left down: recovery is judged with every node up.
+    async fn bring_up(&self) -> Result<(), Failure> {
+        for (node, state) in self.world.cluster.states() {
+            if state == crate::cluster::NodeState::Down {
+                (self.tell)(&format!("node {node} is down; starting it"));
+                self.world.cluster.start(node).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn recover(
+        &self,
+        observers: &Observers,
+        clients: Clients,
+    ) -> Result<(Recovery, Fleet), Failure> {
+        let watcher = Watcher {
+            catalog: &self.world.catalog,
+            view: observers.watch(),
+            clock: self.world.clock,
+            healed_at: self.world.clock.now_ns(),
+            limit: recover::limit(self.setup),
+        };
+        let mut missing = watcher.working(&clients).await;
+        let ended_at = self.world.clock.now_ns();
+        let fleet = clients.stop().await?;
+        if missing.is_empty() {
+            missing = watcher.idle().await;
+        }
+        let mut recovery = watcher.result(missing);
+        if recovery.recovered {
+            // The wait for rest comes from our own clients' stop, not from the cluster.
+            recovery.ended_at = ended_at;
+        }
+        for gap in &recovery.missing {
+            let key = gap.key.as_ref().map_or("the cluster", |key| key.as_str());
+            (self.tell)(&format!("not recovered: {key}: {}: {}", gap.condition, gap.seen));
+        }
+        Ok((recovery, fleet))
+    }
+
+    fn clients(&self, history: &History) -> Result<Clients, Failure> {
+        let (setup, world) = (self.setup, self.world);
+        let mut settings = setup.settings.clone();
+        settings.run_id.clone_from(&world.run_id);
+        let patience = settings.timeouts.attempt() + Duration::from_secs(1);
+        let workload = workload::find(&setup.workload).expect("the setup names a known workload");
+        let config = FleetConfig {
+            settings,
+            catalog: (*world.catalog).clone(),
+            bootstrap: world.bootstrap(),
+            seed: setup.seed,
+            unix_zero_ms: (world.clock.unix_zero_ns() / 1_000_000) as i64,
+        };
+        Clients::start(Fleet::new(workload, config), world.clock, history.clone(), patience)
+    }
+
+    fn hooks(&self, history: &History, observers: &Observers) -> Arc<EngineHooks> {
+        let (history, dumper) = (history.clone(), self.dumper());
+        Arc::new(EngineHooks::new(history, self.world.clock, dumper, observers.watch()))
+    }
+
+    fn dumper(&self) -> Dumper {
+        Dumper {
+            folder: self.world.folder.dumps_path(),
+            run_id: self.world.run_id.clone(),
+            catalog: Arc::clone(&self.world.catalog),
+            cluster: Arc::clone(&self.world.cluster),
+            clock: self.world.clock,
+            next: Arc::clone(&self.world.next_dump),
+        }
+    }
+
+    async fn dump_all(&self, view: &Arc<ClusterView>) -> Result<(), Failure> {
+        let (dumper, view) = (self.dumper(), Arc::clone(view));
+        let dumped = spawn_blocking(move || dumper.finals(&view)).await;
+        Ok(dumped.map_err(|error| Failure::Harness(format!("a dump crashed: {error}")))??)
+    }
+
+    fn final_reader(&self, history: &History, fleet: &Fleet) -> FinalReader {
+        let (client, process) = fleet.next_numbers();
+        FinalReader {
+            catalog: Arc::clone(&self.world.catalog),
+            cluster: Arc::clone(&self.world.cluster),
+            history: history.clone(),
+            clock: self.world.clock,
+            run_id: self.world.run_id.clone(),
+            first_number: client.max(process),
+        }
+    }
+
+    async fn witness(&self) -> Result<Witness, Failure> {
+        self.world.net.flush_witness()?;
+        let history = self.world.folder.history_path();
+        let nodes = self.world.folder.path().join("nodes");
+        let brokers: Vec<i32> = self.world.cluster.plan().brokers().map(|n| n.id.0).collect();
+        let catalog = Arc::clone(&self.world.catalog);
+        let compared =
+            spawn_blocking(move || witness::compare_folder(&history, &nodes, &brokers, &catalog));
+        let crashed = |error| Failure::Harness(format!("the witness crashed: {error}"));
+        Ok(compared.await.map_err(crashed)??)
+    }
+
+    /// What went wrong in the harness itself: then nothing is said of the target.
+    fn failure(&self, hooks: &EngineHooks, witness: &Witness) -> Option<String> {
+        let proxies = self.world.net.failures().into_iter().next();
+        let disagreement = witness
+            .disagreements
+            .first()
+            .map(|what| format!("history and proxies disagree: {what}"));
+        hooks.failure().or(proxies).or(disagreement)
+    }
+}

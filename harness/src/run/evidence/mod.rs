@@ -1,0 +1,8 @@
+//! What is collected beside the history: replicas' logs, the metadata log, the final read, the second
+//! witness.
+
+pub mod dumps;
+pub mod final_read;
+pub mod metadata;
+mod segments;
+pub mod witness;

@@ -1,0 +1,86 @@
+//! What the engine does around faults: nemesis events and dumps.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use highwater_history::{
+    Event, EventValue,
+    dumps::Moment,
+    event::{EventKind, Function, Process},
+};
+use highwater_workloads::driver::History;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::evidence::dumps::Dumper;
+use crate::{
+    clock::RunClock,
+    cluster::NodeId,
+    nemesis::{ClusterView, Hooks},
+    target::BoxFuture,
+};
+
+/// The engine's hooks.
+pub struct EngineHooks {
+    history: History,
+    clock: RunClock,
+    dumper: Dumper,
+    view: watch::Receiver<Arc<ClusterView>>,
+    failure: Mutex<Option<String>>,
+}
+
+impl EngineHooks {
+    /// Hooks that record into `history` and dump with `dumper`.
+    #[must_use]
+    pub fn new(
+        history: History,
+        clock: RunClock,
+        dumper: Dumper,
+        view: watch::Receiver<Arc<ClusterView>>,
+    ) -> EngineHooks {
+        EngineHooks { history, clock, dumper, view, failure: Mutex::new(None) }
+    }
+
+    /// The first thing that went wrong in a hook: a harness failure.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, what: String) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+    }
+
+    async fn dump(&self, node: NodeId, moment: Moment) {
+        let (dumper, view) = (self.dumper.clone(), Arc::clone(&self.view.borrow()));
+        let dumped =
+            tokio::task::spawn_blocking(move || dumper.suffixes(node, moment, &view)).await;
+        match dumped {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.fail(error.to_string()),
+            Err(error) => self.fail(format!("the dump of node {node} crashed: {error}")),
+        }
+    }
+}
+
+impl Hooks for EngineHooks {
+    fn note(&self, f: &str, value: Value) {
+        let now = self.clock.now_ns();
+        let event = Event::new(now, Process::Nemesis, EventKind::Info, Function::from(f));
+        let event = event.with_value(EventValue::Other(value));
+        if let Err(error) = self.history.record([event]) {
+            self.fail(error.to_string());
+        }
+    }
+
+    fn before_start<'a>(&'a self, node: NodeId) -> BoxFuture<'a, ()> {
+        Box::pin(self.dump(node, Moment::BeforeRestart))
+    }
+
+    fn before_heal<'a>(&'a self, nodes: &'a [NodeId]) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            for node in nodes {
+                self.dump(*node, Moment::BeforeHeal).await;
+            }
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! The run engine: from options to a run folder that can be judged.
+
+pub mod args;
+pub mod asks;
+mod clients;
+pub mod direct;
+mod ending;
+pub mod engine;
+pub mod evidence;
+pub mod fail;
+mod hooks;
+mod judge;
+mod lag;
+mod manifest;
+mod needs;
+mod observers;
+mod play;
+mod recover;
+pub mod sampler;
+pub mod setup;
+mod ui;
+mod world;
+
+pub use args::RunArgs;
+pub use engine::{Asked, execute};
+pub use fail::Failure;
+pub use judge::{Judged, judge};
+pub use setup::{BadOption, Setup};
+pub use ui::Ui;
+pub use world::drawn;
+
+/// The commit that this program was built from.
+pub const COMMIT: &str = env!("HIGHWATER_COMMIT");

@@ -1,0 +1,65 @@
+//! What watches a run beside it: the sampler and the harness's own lateness.
+
+use std::sync::Arc;
+
+use highwater_history::{FormatError, outcome::LagWindow};
+use tokio::{sync::watch, task::JoinHandle};
+
+use super::{
+    fail::Failure,
+    lag,
+    sampler::{self, SamplerConfig},
+    setup::Setup,
+    world::World,
+};
+use crate::nemesis::ClusterView;
+
+/// Observers at work.
+pub struct Observers {
+    stop: watch::Sender<bool>,
+    view: watch::Receiver<Arc<ClusterView>>,
+    sampler: JoinHandle<Result<(), FormatError>>,
+    lag: JoinHandle<Vec<LagWindow>>,
+}
+
+impl Observers {
+    /// Sets them to work.
+    #[must_use]
+    pub fn start(setup: &Setup, world: &World) -> Observers {
+        let (stop, stopped) = watch::channel(false);
+        let (views, view) = watch::channel(Arc::new(ClusterView::default()));
+        let config = SamplerConfig {
+            catalog: Arc::clone(&world.catalog),
+            cluster: Arc::clone(&world.cluster),
+            clock: world.clock,
+            hz: setup.sample_hz,
+            file: world.folder.samples_path(),
+        };
+        let sampler = tokio::spawn(sampler::sample(config, views, stopped.clone()));
+        let lag = tokio::spawn(lag::watch(world.clock, stopped));
+        Observers { stop, view, sampler, lag }
+    }
+
+    /// What was last observed.
+    #[must_use]
+    pub fn view(&self) -> Arc<ClusterView> {
+        Arc::clone(&self.view.borrow())
+    }
+
+    /// What will be observed.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Arc<ClusterView>> {
+        self.view.clone()
+    }
+
+    /// Stops them; gives the windows in which the harness was late.
+    ///
+    /// # Errors
+    /// When the samples could not be written.
+    pub async fn finish(self) -> Result<Vec<LagWindow>, Failure> {
+        self.stop.send_replace(true);
+        let crashed = |error| Failure::Harness(format!("an observer crashed: {error}"));
+        self.sampler.await.map_err(crashed)??;
+        self.lag.await.map_err(crashed)
+    }
+}

@@ -1,0 +1,56 @@
+//! Looks at the run to decide conditions.
+
+use std::collections::BTreeMap;
+
+use highwater_workloads::Catalog;
+use tokio::time::{Instant, sleep};
+
+use super::{LOOK_EVERY, Stage};
+use crate::steps::when::{Condition, Known, Scene};
+
+/// When the step before began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    pub at: Instant,
+    pub sends: u64,
+}
+
+/// What conditions are decided by, apart from the player.
+pub(super) struct Eye {
+    pub stage: Stage,
+    pub names: BTreeMap<String, Known>,
+    pub begun: Begun,
+    /// Whether no fault is in force.
+    pub healed: bool,
+}
+
+impl Eye {
+    pub(super) fn look<T>(&self, see: impl FnOnce(&Scene<'_>) -> T) -> T {
+        let view = self.stage.controls.view();
+        let sends = self.stage.progress.borrow().counts.acknowledged();
+        see(&Scene {
+            view: &view,
+            topic_of: &|label| topic_of(&self.stage.catalog, label),
+            names: &self.names,
+            waited_ms: self.begun.at.elapsed().as_millis() as u64,
+            sends: sends.saturating_sub(self.begun.sends),
+            healed: self.healed,
+        })
+    }
+
+    pub(super) async fn wait(&mut self, condition: &Condition, before: &[Known], limit: Instant) {
+        while !self.look(|scene| condition.holds(scene, before)) && Instant::now() < limit {
+            let mut view = self.stage.controls.view.clone();
+            tokio::select! {
+                _ = view.changed() => {}
+                () = sleep(LOOK_EVERY) => {}
+            }
+        }
+    }
+}
+
+/// The broker's name of the topic with this label.
+pub(super) fn topic_of(catalog: &Catalog, label: &str) -> Option<String> {
+    let topics = catalog.topics().iter();
+    topics.filter(|topic| topic.plan.label == label).map(|topic| topic.name.clone()).next()
+}

@@ -1,0 +1,343 @@
+//! Plays a schedule: waits for conditions, installs faults, heals them, checks what is asserted.
+
+mod eye;
+mod force;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use eye::{Begun, Eye, topic_of};
+use force::{Installed, fault_outcome, heal, targets};
+use highwater_history::outcome::{
+    Assertion, Condition as ConditionOutcome, FaultOutcome, FaultStatus,
+};
+use highwater_workloads::{Catalog, driver::Progress, random::stream};
+use rand::{Rng as _, SeedableRng};
+use serde_json::{Value, json};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{fail::Failure, ui::Tell};
+use crate::{
+    clock::RunClock,
+    fault::{self, Active},
+    nemesis::{Controls, NotInstalled, Rng},
+    steps::{
+        Do, Schedule, Span, Step, bind,
+        when::{Condition, Known, Scene},
+    },
+};
+
+/// How often conditions are looked at beside every new observation: some are about time.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What became of a schedule.
+#[derive(Debug, Default)]
+pub struct Played {
+    /// Every fault.
+    pub faults: Vec<FaultOutcome>,
+    /// Every condition.
+    pub conditions: Vec<ConditionOutcome>,
+    /// Every check.
+    pub assertions: Vec<Assertion>,
+}
+
+/// Where a schedule is played.
+#[derive(Clone)]
+pub struct Stage {
+    /// What faults act through.
+    pub controls: Controls,
+    /// What the clients did so far.
+    pub progress: watch::Receiver<Progress>,
+    /// The run's clock.
+    pub clock: RunClock,
+    /// The keys of the run.
+    pub catalog: Arc<Catalog>,
+    /// The run's seed.
+    pub seed: u64,
+    /// Told each thing that happens.
+    pub tell: Tell,
+}
+
+/// Plays one schedule.
+pub struct Player {
+    stage: Stage,
+    played: Played,
+    names: BTreeMap<String, Known>,
+    lasting: JoinSet<(FaultOutcome, Result<(), Failure>)>,
+    held: Vec<Installed>,
+    installed: u64,
+    begun: Begun,
+}
+
+impl Player {
+    /// A player that has not begun.
+    #[must_use]
+    pub fn new(stage: Stage) -> Player {
+        Player {
+            stage,
+            played: Played::default(),
+            names: BTreeMap::new(),
+            lasting: JoinSet::new(),
+            held: Vec::new(),
+            installed: 0,
+            begun: Begun { at: Instant::now(), sends: 0 },
+        }
+    }
+
+    /// Plays the steps, again while there is time if the schedule repeats, and heals everything.
+    ///
+    /// # Errors
+    /// When the harness itself failed; what is in force is healed by its drop.
+    pub async fn play(mut self, schedule: &Schedule, time: Duration) -> Result<Played, Failure> {
+        let end = Instant::now() + time;
+        self.begin_step();
+        loop {
+            for step in &schedule.steps {
+                let bound = if schedule.repeat { Some(end) } else { None };
+                if !self.step(step, bound).await? {
+                    break;
+                }
+            }
+            self.heal_all().await?;
+            if !schedule.repeat || Instant::now() >= end {
+                break;
+            }
+        }
+        sleep_until(end).await;
+        Ok(self.played)
+    }
+
+    fn begin_step(&mut self) {
+        let sends = self.stage.progress.borrow().counts.acknowledged();
+        self.begun = Begun { at: Instant::now(), sends };
+    }
+
+    /// One step; false when the time of a repeating schedule is over.
+    async fn step(&mut self, step: &Step, end: Option<Instant>) -> Result<bool, Failure> {
+        if let Some(when) = &step.when {
+            let limit = Instant::now() + step.within.duration();
+            let before = self.before(when);
+            let met = self.wait(when, &before, end.map_or(limit, |end| end.min(limit))).await?;
+            if !met && end.is_some_and(|end| end <= Instant::now()) {
+                return Ok(false);
+            }
+            let at = met.then(|| self.stage.clock.now_ns());
+            self.played.conditions.push(ConditionOutcome { when: when.text.clone(), met, at });
+            if !met {
+                self.unmet(step, when);
+                self.begin_step();
+                return Ok(true);
+            }
+        }
+        for (name, expr) in &step.bind {
+            let value = self.look(|scene| expr.value(scene));
+            self.names.insert(name.clone(), value);
+        }
+        self.begin_step();
+        match &step.act {
+            Do { fault: Some(name), .. } => self.fault(name, step).await?,
+            Do { check: Some(check), .. } => self.check(check, step).await?,
+            Do { always: Some(always), lasts: Some(lasts), .. } => {
+                self.always(always, *lasts, step).await?;
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// A condition that did not come true leaves its fault indeterminate and its check undecided.
+    fn unmet(&mut self, step: &Step, when: &Condition) {
+        let reason = format!("`{}` did not come true within {}", when.text, step.within);
+        (self.stage.tell)(&reason);
+        if let Some(name) = &step.act.fault {
+            let mut outcome = fault_outcome(name);
+            outcome.status = FaultStatus::Indeterminate;
+            outcome.reason = Some(reason);
+            self.played.faults.push(outcome);
+        } else if let Some(claim) = &step.act.claim {
+            let (claim, seen) = (claim.clone(), Value::from(reason));
+            self.played.assertions.push(Assertion { claim, held: None, seen });
+        }
+    }
+
+    async fn fault(&mut self, name: &str, step: &Step) -> Result<(), Failure> {
+        self.installed += 1;
+        let mut outcome = fault_outcome(name);
+        let installed = match self.parameters(&step.act.with) {
+            Ok(with) => self.install(name, &with).await,
+            Err(why) => Err(NotInstalled::Indeterminate(why)),
+        };
+        match installed {
+            Ok(active) => {
+                let described = active.describe();
+                (self.stage.tell)(&format!("{name} {described}"));
+                self.stage.controls.hooks.note(name, described.clone());
+                outcome.targets = targets(&described);
+                outcome.from = Some(self.stage.clock.now_ns());
+                self.hold(Installed { active, outcome }, step);
+            }
+            Err(NotInstalled::Harness(why)) => return Err(Failure::Harness(why)),
+            Err(NotInstalled::Skipped(reason)) => self.not_installed(outcome, reason, false),
+            Err(NotInstalled::Indeterminate(reason)) => self.not_installed(outcome, reason, true),
+        }
+        Ok(())
+    }
+
+    fn not_installed(&mut self, mut outcome: FaultOutcome, reason: String, tried: bool) {
+        (self.stage.tell)(&format!("{}: {reason}", outcome.kind));
+        outcome.status = if tried { FaultStatus::Indeterminate } else { FaultStatus::Skipped };
+        outcome.reason = Some(reason);
+        self.played.faults.push(outcome);
+    }
+
+    fn parameters(&self, with: &Value) -> Result<Value, String> {
+        let topic_of = |label: &str| topic_of(&self.stage.catalog, label);
+        let with = if with.is_null() { json!({}) } else { with.clone() };
+        bind::fill(&with, &self.names, &topic_of)
+    }
+
+    async fn install(&self, name: &str, with: &Value) -> Result<Box<dyn Active>, NotInstalled> {
+        let fault = fault::parse(name, with)
+            .map_err(|error| NotInstalled::Indeterminate(error.to_string()))?;
+        let cluster = &self.stage.controls.cluster;
+        let scene =
+            fault::Scene { plan: cluster.plan(), capabilities: cluster.target().capabilities() };
+        fault.applies(&scene).map_err(NotInstalled::Skipped)?;
+        let nth = self.installed;
+        let rng = Rng::seed_from_u64(stream(self.stage.seed, &format!("fault/{nth}")).next_u64());
+        fault.install(&self.stage.controls, rng).await
+    }
+
+    /// Keeps a fault in force for as long as its step says.
+    fn hold(&mut self, installed: Installed, step: &Step) {
+        let (controls, clock) = (self.stage.controls.clone(), self.stage.clock);
+        match (&step.act.lasts, &step.act.until) {
+            (Some(lasts), _) => {
+                let lasts = lasts.duration();
+                self.lasting.spawn(async move {
+                    sleep(lasts).await;
+                    heal(installed, controls, clock).await
+                });
+            }
+            (None, Some(until)) => {
+                let mut eye = self.eye();
+                let (until, limit) = (until.clone(), step.within.duration());
+                let before = self.before(&until);
+                self.lasting.spawn(async move {
+                    eye.wait(&until, &before, Instant::now() + limit).await;
+                    heal(installed, controls, clock).await
+                });
+            }
+            (None, None) => self.held.push(installed),
+        }
+    }
+
+    async fn check(&mut self, check: &Condition, step: &Step) -> Result<(), Failure> {
+        let before = self.before(check);
+        let held = self.wait(check, &before, Instant::now() + step.within.duration()).await?;
+        self.assertion(check, step, held);
+        Ok(())
+    }
+
+    async fn always(
+        &mut self,
+        always: &Condition,
+        lasts: Span,
+        step: &Step,
+    ) -> Result<(), Failure> {
+        let before = self.before(always);
+        let end = Instant::now() + lasts.duration();
+        let mut held = true;
+        while held && Instant::now() < end {
+            held = self.look(|scene| always.holds(scene, &before));
+            self.next_observation().await?;
+        }
+        self.assertion(always, step, held);
+        Ok(())
+    }
+
+    fn assertion(&mut self, condition: &Condition, step: &Step, held: bool) {
+        let claim = step.act.claim.clone().expect("a check has a claim");
+        let seen = json!({"condition": condition.text, "view": *self.stage.controls.view()});
+        (self.stage.tell)(&format!("{}: {claim}", if held { "held" } else { "NOT held" }));
+        self.played.assertions.push(Assertion { claim, held: Some(held), seen });
+    }
+
+    /// Heals what has no end of its own, in the reverse order, and waits for what has.
+    async fn heal_all(&mut self) -> Result<(), Failure> {
+        while let Some(installed) = self.held.pop() {
+            let (outcome, result) =
+                heal(installed, self.stage.controls.clone(), self.stage.clock).await;
+            self.healed(outcome);
+            result?;
+        }
+        while !self.lasting.is_empty() {
+            self.collect_healed(true).await?;
+        }
+        Ok(())
+    }
+
+    async fn collect_healed(&mut self, wait: bool) -> Result<(), Failure> {
+        let next = if wait { self.lasting.join_next().await } else { self.lasting.try_join_next() };
+        match next {
+            Some(Ok((outcome, result))) => {
+                self.healed(outcome);
+                result
+            }
+            Some(Err(error)) => Err(Failure::Harness(format!("a fault crashed: {error}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn healed(&mut self, outcome: FaultOutcome) {
+        (self.stage.tell)(&format!("{} healed", outcome.kind));
+        self.played.faults.push(outcome);
+    }
+
+    /// Waits until a condition holds, at most until `limit`.
+    async fn wait(
+        &mut self,
+        condition: &Condition,
+        before: &[Known],
+        limit: Instant,
+    ) -> Result<bool, Failure> {
+        loop {
+            if self.look(|scene| condition.holds(scene, before)) {
+                return Ok(true);
+            }
+            if Instant::now() >= limit {
+                return Ok(false);
+            }
+            self.next_observation().await?;
+        }
+    }
+
+    async fn next_observation(&mut self) -> Result<(), Failure> {
+        let mut view = self.stage.controls.view.clone();
+        tokio::select! {
+            _ = view.changed() => {}
+            () = sleep(LOOK_EVERY) => {}
+        }
+        self.collect_healed(false).await
+    }
+
+    fn before(&self, condition: &Condition) -> Vec<Known> {
+        self.look(|scene| condition.before(scene))
+    }
+
+    fn look<T>(&self, see: impl FnOnce(&Scene<'_>) -> T) -> T {
+        self.eye().look(see)
+    }
+
+    fn eye(&self) -> Eye {
+        Eye {
+            stage: self.stage.clone(),
+            names: self.names.clone(),
+            begun: self.begun,
+            healed: self.held.is_empty() && self.lasting.is_empty(),
+        }
+    }
+}

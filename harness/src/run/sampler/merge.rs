@@ -1,0 +1,171 @@
+//! Merges what nodes say into one view of the cluster.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use highwater_workloads::{Catalog, Key};
+
+use super::node::Round;
+use crate::{
+    cluster::NodeId,
+    nemesis::{ClusterView, Partition, PartitionView},
+    run::asks::PartitionMetadata,
+};
+
+/// What one node said of one partition, and since when it says so.
+#[derive(Debug, Clone)]
+struct Saying {
+    state: PartitionMetadata,
+    since: u64,
+}
+
+/// The newest that every node said.
+///
+/// Of two sayings the one with the higher leader epoch is right. Under one epoch it is the one that
+/// changed last: in-sync replicas change without a new epoch, and a node that is cut off keeps saying
+/// what was true before.
+#[derive(Debug)]
+pub struct Merged {
+    catalog: Arc<Catalog>,
+    time_ns: u64,
+    sayings: BTreeMap<(NodeId, Key), Saying>,
+    brokers: BTreeMap<NodeId, (u64, Vec<i32>)>,
+    replicas: BTreeMap<(Key, NodeId), (Option<i64>, Option<i64>)>,
+}
+
+impl Merged {
+    /// Nothing was said yet.
+    #[must_use]
+    pub fn new(catalog: Arc<Catalog>) -> Merged {
+        Merged {
+            catalog,
+            time_ns: 0,
+            sayings: BTreeMap::new(),
+            brokers: BTreeMap::new(),
+            replicas: BTreeMap::new(),
+        }
+    }
+
+    /// Takes one node's round. A node that did not answer says nothing of its replicas.
+    pub fn take(&mut self, round: &Round) {
+        self.time_ns = self.time_ns.max(round.answered);
+        self.replicas.retain(|(_, node), _| *node != round.node);
+        for (key, marks) in &round.replicas {
+            self.replicas.insert((*key, round.node), *marks);
+        }
+        let Some(metadata) = &round.metadata else { return };
+        let known = self.brokers.entry(round.node).or_default();
+        if known.1 != metadata.brokers {
+            *known = (round.answered, metadata.brokers.clone());
+        }
+        for key in self.catalog.keys() {
+            let name = (self.catalog.topic(key).name.clone(), self.catalog.partition(key));
+            let Some(state) = metadata.partitions.get(&name) else { continue };
+            let saying = self.sayings.entry((round.node, key));
+            let fresh = Saying { state: state.clone(), since: round.answered };
+            saying
+                .and_modify(|old| {
+                    if old.state != *state {
+                        *old = fresh.clone();
+                    }
+                })
+                .or_insert(fresh);
+        }
+    }
+
+    /// The view that follows.
+    #[must_use]
+    pub fn view(&self, controller: Option<NodeId>) -> ClusterView {
+        let newest = self.brokers.values().max_by_key(|(since, _)| *since);
+        let live = newest.map(|(_, brokers)| brokers.iter().copied().map(NodeId).collect());
+        ClusterView {
+            time_ns: self.time_ns,
+            live_brokers: live.unwrap_or_default(),
+            controller,
+            partitions: self.catalog.keys().filter_map(|key| self.partition(key)).collect(),
+        }
+    }
+
+    fn partition(&self, key: Key) -> Option<(Partition, PartitionView)> {
+        let sayings = self.sayings.iter().filter(|((_, said_of), _)| *said_of == key);
+        let best = sayings
+            .map(|(_, saying)| saying)
+            .max_by_key(|saying| (saying.state.leader_epoch, saying.since))?;
+        let nodes = |ids: &[i32]| ids.iter().copied().map(NodeId).collect::<Vec<_>>();
+        let leader = best.state.leader.map(NodeId);
+        let of_key = self.replicas.iter().filter(|((of, _), _)| *of == key);
+        let leo = of_key.filter_map(|((_, node), (_, leo))| Some((*node, (*leo)?))).collect();
+        let leaders = leader.and_then(|leader| self.replicas.get(&(key, leader)));
+        let view = PartitionView {
+            leader,
+            leader_epoch: best.state.leader_epoch,
+            replicas: nodes(&best.state.replicas),
+            isr: nodes(&best.state.isr),
+            elr: Vec::new(),
+            leo,
+            high_watermark: leaders.and_then(|(hw, _)| *hw).filter(|hw| *hw >= 0),
+        };
+        let topic = self.catalog.topic(key).name.clone();
+        Some((Partition { topic, index: self.catalog.partition(key) }, view))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use highwater_history::event::Acks;
+    use highwater_workloads::{Catalog, Key, topic::TopicPlan};
+
+    use super::{Merged, Round};
+    use crate::{
+        cluster::NodeId,
+        run::asks::{ClusterMetadata, PartitionMetadata},
+    };
+
+    fn round(node: i32, answered: u64, leader: i32, epoch: i32, isr: &[i32]) -> Round {
+        let state = PartitionMetadata {
+            leader: Some(leader),
+            leader_epoch: epoch,
+            replicas: vec![1, 2, 3],
+            isr: isr.to_vec(),
+        };
+        let metadata = ClusterMetadata {
+            brokers: vec![1, 2, 3],
+            partitions: BTreeMap::from([(("run-all".into(), 0), state)]),
+            ..ClusterMetadata::default()
+        };
+        let replicas = BTreeMap::from([(Key(0), (Some(5), Some(9)))]);
+        let metadata = Some(metadata);
+        Round { node: NodeId(node), samples: Vec::new(), metadata, replicas, answered }
+    }
+
+    fn merged(rounds: &[Round]) -> (i32, Vec<i32>) {
+        let mut catalog = Catalog::default();
+        let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+        catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
+        let mut merged = Merged::new(Arc::new(catalog));
+        for round in rounds {
+            merged.take(round);
+        }
+        let view = merged.view(None);
+        let seen = view.partitions.values().next().unwrap();
+        (seen.leader.unwrap().0, seen.isr.iter().map(|node| node.0).collect())
+    }
+
+    #[test]
+    fn a_higher_leader_epoch_wins_however_old() {
+        let rounds = [round(2, 10, 2, 6, &[2, 3]), round(1, 99, 1, 5, &[1, 2, 3])];
+        assert_eq!(merged(&rounds), (2, vec![2, 3]));
+    }
+
+    #[test]
+    fn under_one_epoch_the_last_change_wins_not_the_last_word() {
+        let rounds = [
+            round(1, 10, 1, 5, &[1, 2, 3]),
+            round(2, 11, 1, 5, &[1, 2, 3]),
+            round(1, 20, 1, 5, &[1]),
+            round(2, 30, 1, 5, &[1, 2, 3]),
+        ];
+        assert_eq!(merged(&rounds), (1, vec![1]));
+    }
+}

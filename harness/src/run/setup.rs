@@ -1,0 +1,345 @@
+//! The whole setting of one run, from its options and its schedule: a pure function of both.
+
+use std::collections::BTreeMap;
+
+use highwater_history::event::{Acks, Isolation};
+use highwater_workloads::{
+    Settings,
+    random::stream,
+    settings::{AcksMode, ClientTimeouts},
+    topic::TopicPlan,
+    workload,
+};
+use rand::seq::SliceRandom;
+use serde::Serialize;
+
+use super::{
+    args::{AcksOption, IsolationOption, Preset, RunArgs, Switch, TimingOption},
+    needs,
+};
+use crate::{
+    cluster::ControllerPlacement,
+    schedule::{self, Ask},
+    steps::{Schedule, ScheduleError, Span},
+};
+
+/// Why options are refused; one sentence for the user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadOption(pub String);
+
+impl From<ScheduleError> for BadOption {
+    fn from(error: ScheduleError) -> Self {
+        BadOption(error.to_string())
+    }
+}
+
+/// Everything that is decided before a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setup {
+    /// Decides all the rest.
+    pub seed: u64,
+    /// `--target` before the colon.
+    pub target: String,
+    /// `--target` after the colon.
+    pub target_rest: Option<String>,
+    /// Known bugs that are switched on.
+    pub mutants: Vec<String>,
+    /// Brokers.
+    pub nodes: u32,
+    /// Where the controllers live.
+    pub controllers: ControllerPlacement,
+    /// How long faults may last, in milliseconds.
+    pub time_ms: u64,
+    /// Name of the timing profile.
+    pub timing: &'static str,
+    /// Properties of all nodes.
+    pub properties: BTreeMap<String, String>,
+    /// Properties of single nodes.
+    pub node_properties: BTreeMap<i32, BTreeMap<String, String>>,
+    /// Topics to create.
+    pub topics: Vec<TopicSetup>,
+    /// Name of the workload.
+    pub workload: String,
+    /// What workload and clients are told; the run id is filled in by the run.
+    pub settings: Settings,
+    /// Samples a second.
+    pub sample_hz: u32,
+    /// `--max-unavailable`.
+    pub max_unavailable: Option<Span>,
+    /// `--max-recovery`.
+    pub max_recovery: Option<Span>,
+    /// What happens.
+    pub schedule: Schedule,
+}
+
+/// A topic to create.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TopicSetup {
+    /// Label, partitions, acks level.
+    #[serde(flatten)]
+    pub plan: TopicPlan,
+    /// Its settings.
+    pub configs: BTreeMap<String, String>,
+    /// Replicas of each partition in assignment order.
+    pub assignment: Vec<Vec<i32>>,
+}
+
+const DEFAULT_TIME: Span = Span(60_000);
+const MAX_NODES: u32 = 20;
+
+/// Decides everything for `seed`.
+///
+/// # Errors
+/// One sentence: which option, what is wrong, what to do.
+pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
+    let mut args = args.clone();
+    let name = args.schedule.clone().unwrap_or_else(|| "default".into());
+    let asked_time = args.time.unwrap_or(DEFAULT_TIME);
+    let schedule = schedule::load(&name, &Ask { seed, time_ms: asked_time.0 })?;
+    needs::apply(&mut args, &schedule)?;
+    preset(&mut args)?;
+    let workload_name = args.workload.clone().unwrap_or_else(|| "log".into());
+    let Some(workload) = workload::find(&workload_name) else {
+        let known: Vec<&str> = workload::TABLE.iter().map(|(name, _, _)| *name).collect();
+        let known = known.join(", ");
+        return bad(format!("unknown workload `{workload_name}`; known: {known}"));
+    };
+    let settings = settings(&args, &schedule);
+    settings.validate().map_err(|error| BadOption(error.to_string()))?;
+    let nodes = args.nodes.unwrap_or(3);
+    if nodes == 0 || nodes > MAX_NODES {
+        return bad(format!("--nodes {nodes}: 1 to {MAX_NODES} brokers fit on one machine"));
+    }
+    let (properties, node_properties) = properties(&args, &schedule)?;
+    let (target, target_rest) = split_target(&args);
+    let mut mutants = schedule.settings.mutants.clone();
+    mutants.extend(args.mutant.iter().cloned());
+    Ok(Setup {
+        seed,
+        target,
+        target_rest,
+        mutants,
+        nodes,
+        controllers: controllers(&args)?,
+        time_ms: args.time.unwrap_or(DEFAULT_TIME).0,
+        timing: timing_name(&args),
+        properties,
+        node_properties,
+        topics: topics(&args, &schedule, (workload.topics)(&settings), nodes, seed)?,
+        workload: workload_name,
+        settings,
+        sample_hz: args.sample_hz.unwrap_or(5),
+        max_unavailable: args.max_unavailable,
+        max_recovery: args.max_recovery,
+        schedule,
+    })
+}
+
+fn bad<T>(problem: String) -> Result<T, BadOption> {
+    Err(BadOption(problem))
+}
+
+fn preset(args: &mut RunArgs) -> Result<(), BadOption> {
+    let Some(preset) = args.preset else { return Ok(()) };
+    let (acks, replicas, min_isr) = match preset {
+        Preset::Durable | Preset::Audit => (AcksOption::All, 3, "2"),
+        Preset::Metrics => (AcksOption::One, 3, "1"),
+        Preset::Default => (AcksOption::All, 1, "1"),
+    };
+    args.acks.get_or_insert(acks);
+    args.replication_factor.get_or_insert(replicas);
+    let mut configs = vec![format!("min.insync.replicas={min_isr}")];
+    if preset == Preset::Audit {
+        configs.push("flush.messages=1".into());
+    }
+    if preset == Preset::Metrics {
+        configs.push("unclean.leader.election.enable=true".into());
+    }
+    // What the user says comes later and wins.
+    configs.append(&mut args.topic_config);
+    args.topic_config = configs;
+    Ok(())
+}
+
+fn settings(args: &RunArgs, schedule: &Schedule) -> Settings {
+    let default = Settings::default();
+    let acks = match args.acks.unwrap_or(AcksOption::Mix) {
+        AcksOption::Zero => AcksMode::Only(Acks::Zero),
+        AcksOption::One => AcksMode::Only(Acks::One),
+        AcksOption::All => AcksMode::Only(Acks::All),
+        AcksOption::Mix => AcksMode::Mix,
+    };
+    let topics = if acks == AcksMode::Mix { default.topics } else { 1 };
+    Settings {
+        run_id: String::new(),
+        acks,
+        idempotence: args.idempotence.map_or(default.idempotence, |on| on == Switch::On),
+        retries: args.retries.map_or(default.retries, |on| on == Switch::On),
+        producers: args.producers.unwrap_or(default.producers),
+        consumers: args.consumers.unwrap_or(default.consumers),
+        in_flight: default.in_flight,
+        topics: args.topics.unwrap_or(topics),
+        partitions: args.partitions.unwrap_or(default.partitions),
+        rate: args.rate.unwrap_or(default.rate),
+        poll_rate: args.poll_rate.unwrap_or(default.poll_rate),
+        value_size: args.value_size.unwrap_or(default.value_size),
+        isolation: match args.isolation {
+            Some(IsolationOption::ReadUncommitted) => Isolation::ReadUncommitted,
+            Some(IsolationOption::ReadCommitted) | None => Isolation::ReadCommitted,
+        },
+        timeouts: schedule.settings.client.unwrap_or_else(|| default_timeouts(args)),
+    }
+}
+
+fn default_timeouts(args: &RunArgs) -> ClientTimeouts {
+    match args.timing {
+        Some(TimingOption::Default) => {
+            ClientTimeouts { request_ms: 12_000, delivery_ms: 40_000, ..Default::default() }
+        }
+        Some(TimingOption::Fast) | None => ClientTimeouts::default(),
+    }
+}
+
+fn timing_name(args: &RunArgs) -> &'static str {
+    match args.timing {
+        Some(TimingOption::Default) => "default",
+        Some(TimingOption::Fast) | None => "fast",
+    }
+}
+
+/// Time limits of the cluster, as Kafka's properties.
+fn timing(args: &RunArgs) -> [(&'static str, &'static str); 4] {
+    let [session, heartbeat, lag, wait] = match args.timing {
+        Some(TimingOption::Default) => ["9000", "2000", "30000", "500"],
+        Some(TimingOption::Fast) | None => ["1500", "300", "1000", "200"],
+    };
+    [
+        ("broker.session.timeout.ms", session),
+        ("broker.heartbeat.interval.ms", heartbeat),
+        ("replica.lag.time.max.ms", lag),
+        ("replica.fetch.wait.max.ms", wait),
+    ]
+}
+
+type Properties = BTreeMap<String, String>;
+
+fn properties(
+    args: &RunArgs,
+    schedule: &Schedule,
+) -> Result<(Properties, BTreeMap<i32, Properties>), BadOption> {
+    let mut all: Properties =
+        timing(args).iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    all.insert("auto.create.topics.enable".into(), "false".into());
+    all.extend(schedule.settings.broker.clone());
+    let mut single: BTreeMap<i32, Properties> = BTreeMap::new();
+    for text in &args.set {
+        let (key, value) = key_value("--set", text)?;
+        match key.split_once(':') {
+            Some((node, key)) => {
+                let node = node.parse().map_err(|_| {
+                    BadOption(format!("--set {text}: `{node}` is no node id; write 2:KEY=VALUE"))
+                })?;
+                single.entry(node).or_default().insert(key.to_owned(), value);
+            }
+            None => {
+                let needed = schedule.settings.broker.get(&key);
+                if needed.is_some_and(|needed| *needed != value) {
+                    let name = &schedule.name;
+                    return bad(format!("--set {text} contradicts schedule {name}; leave it out"));
+                }
+                all.insert(key, value);
+            }
+        }
+    }
+    Ok((all, single))
+}
+
+fn key_value(option: &str, text: &str) -> Result<(String, String), BadOption> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => bad(format!("{option} {text}: write KEY=VALUE")),
+    }
+}
+
+fn split_target(args: &RunArgs) -> (String, Option<String>) {
+    let target = args.target.clone().unwrap_or_else(|| "node".into());
+    match target.split_once(':') {
+        Some((name, rest)) => (name.to_owned(), Some(rest.to_owned())),
+        None => (target, None),
+    }
+}
+
+fn controllers(args: &RunArgs) -> Result<ControllerPlacement, BadOption> {
+    match args.controllers.as_deref() {
+        None => Ok(ControllerPlacement::Separate(1)),
+        Some("combined") => Ok(ControllerPlacement::Combined),
+        Some(count) => match count.parse() {
+            Ok(count @ 1..=9) => Ok(ControllerPlacement::Separate(count)),
+            _ => bad(format!("--controllers {count}: write 1 to 9, or combined")),
+        },
+    }
+}
+
+fn topics(
+    args: &RunArgs,
+    schedule: &Schedule,
+    plans: Vec<TopicPlan>,
+    nodes: u32,
+    seed: u64,
+) -> Result<Vec<TopicSetup>, BadOption> {
+    let replicas = args.replication_factor.unwrap_or(nodes.min(3));
+    if replicas == 0 || replicas > nodes {
+        return bad(format!("--replication-factor {replicas}: there are {nodes} brokers"));
+    }
+    let mut common = Properties::new();
+    if replicas >= 3 {
+        common.insert("min.insync.replicas".into(), "2".into());
+    }
+    common.extend(schedule.settings.topic.clone());
+    for text in &args.topic_config {
+        let (key, value) = key_value("--topic-config", text)?;
+        common.insert(key, value);
+    }
+    let own = topic_options(args, &plans)?;
+    let mut order: Vec<i32> = (1..=nodes as i32).collect();
+    order.shuffle(&mut stream(seed, "assignment"));
+    let fixed = schedule.settings.assignment.clone();
+    let mut nth = 0;
+    let setup = |plan: TopicPlan| {
+        let mut configs = common.clone();
+        configs.extend(own.get(&plan.label).cloned().unwrap_or_default());
+        let assignment = (0..plan.partitions).map(|_| {
+            nth += 1;
+            fixed.clone().unwrap_or_else(|| {
+                let from = order.iter().cycle().skip(nth);
+                from.take(replicas as usize).copied().collect()
+            })
+        });
+        let assignment = assignment.collect();
+        TopicSetup { plan, configs, assignment }
+    };
+    Ok(plans.into_iter().map(setup).collect())
+}
+
+fn topic_options(
+    args: &RunArgs,
+    plans: &[TopicPlan],
+) -> Result<BTreeMap<String, Properties>, BadOption> {
+    let mut own: BTreeMap<String, Properties> = BTreeMap::new();
+    for text in &args.topic {
+        let Some((label, configs)) = text.split_once(':') else {
+            return bad(format!("--topic {text}: write LABEL:KEY=VALUE,KEY=VALUE"));
+        };
+        if !plans.iter().any(|plan| plan.label == label) {
+            let known: Vec<&str> = plans.iter().map(|plan| plan.label.as_str()).collect();
+            let known = known.join(", ");
+            return bad(format!("--topic {text}: no topic `{label}` in this run; known: {known}"));
+        }
+        for config in configs.split(',') {
+            let (key, value) = key_value("--topic", config)?;
+            own.entry(label.to_owned()).or_default().insert(key, value);
+        }
+    }
+    Ok(own)
+}

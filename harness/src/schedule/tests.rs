@@ -1,0 +1,91 @@
+//! Every schedule is well formed, decided by its seed alone, and refuses what is wrong by name.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::{Ask, TABLE, load};
+use crate::steps::{Schedule, format};
+
+fn schedule(name: &str, seed: u64) -> Schedule {
+    load(name, &Ask { seed, time_ms: 15_000 }).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_schedule_is_well_formed_and_named_after_its_file() {
+    for (name, _, _) in TABLE {
+        for seed in 0..20 {
+            let made = schedule(name, seed);
+            let same = made.name == *name || (*name == "s3" && made.name.starts_with("s3"));
+            assert!(same, "{name} calls itself {}", made.name);
+            assert!(!made.steps.is_empty(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_schedule() {
+    for (name, _, _) in TABLE {
+        assert_eq!(schedule(name, 7), schedule(name, 7), "{name}");
+    }
+    assert_ne!(schedule("default", 1), schedule("default", 2));
+}
+
+#[test]
+fn default_always_kills_pauses_and_partitions() {
+    for seed in 0..200 {
+        let made = schedule("default", seed);
+        let has = |names: &[&str]| {
+            made.steps
+                .iter()
+                .any(|step| step.act.fault.as_ref().is_some_and(|fault| names.contains(&&**fault)))
+        };
+        assert!(has(&["kill"]) && has(&["pause"]), "seed {seed}");
+        assert!(has(&["isolate", "split", "cut"]), "seed {seed}");
+    }
+}
+
+#[test]
+fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
+    let mut present: BTreeMap<String, u32> = BTreeMap::new();
+    const SEEDS: u32 = 500;
+    for seed in 0..u64::from(SEEDS) {
+        let made = load("default", &Ask { seed, time_ms: 60_000 }).unwrap();
+        let faults: std::collections::BTreeSet<String> =
+            made.steps.iter().filter_map(|step| step.act.fault.clone()).collect();
+        for fault in faults {
+            *present.entry(fault).or_default() += 1;
+        }
+    }
+    for fault in ["stop", "restart", "leader-move", "slow-link", "reply-loss"] {
+        let count = present.get(fault).copied().unwrap_or(0);
+        let tenth = SEEDS / 10;
+        assert!((tenth..=SEEDS - tenth).contains(&count), "{fault}: {count} of {SEEDS} seeds");
+    }
+}
+
+#[test]
+fn an_unknown_schedule_is_refused_with_the_known_ones() {
+    let error = load("chaos", &Ask { seed: 1, time_ms: 1 }).unwrap_err().to_string();
+    assert!(error.starts_with("unknown schedule `chaos`; known: commit, default,"), "{error}");
+}
+
+#[test]
+fn a_malformed_schedule_is_refused_with_line_and_field() {
+    let text = |step: &str| {
+        format!("{{\n  \"format\": 1,\n  \"name\": \"x\",\n  \"steps\": [\n    {step}\n  ]\n}}")
+    };
+    for (step, wanted) in [
+        (r#"{"when": "after 2"}"#, "line 5: field `steps[0]."),
+        (r#"{"do": "explode"}"#, "line 5: field `steps[0].do`: unknown fault `explode`"),
+        (r#"{"do": "kill", "with": {"whom": 1}}"#, "line 5: field `steps[0].do`: fault `kill`"),
+        (r#"{"do": "kill", "for": "1s", "until": "healed"}"#, "`steps[0].for`"),
+        (r#"{"check": "healed"}"#, "field `steps[0].claim`: missing"),
+        (r#"{"do": "kill", "colour": 1}"#, "line 5"),
+    ] {
+        let error = format::parse(Path::new("my.json"), &text(step)).unwrap_err().to_string();
+        assert!(error.starts_with("my.json: line 5:"), "{step}: {error}");
+        assert!(error.contains(wanted), "{step}: {error}");
+    }
+    let later = text("{}").replace("\"format\": 1", "\"format\": 9");
+    let error = format::parse(Path::new("my.json"), &later).unwrap_err().to_string();
+    assert!(error.contains("line 2: schedule format 9 is unknown"), "{error}");
+}

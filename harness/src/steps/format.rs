@@ -1,0 +1,248 @@
+//! The schedule format: settings that it needs, steps, and what should come of it.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::{Span, when::Condition};
+use crate::fault;
+
+/// The version that this program reads.
+pub const FORMAT: u64 = 1;
+
+/// Why there is no schedule.
+#[derive(Debug, Error)]
+pub enum ScheduleError {
+    /// Neither a name nor a file.
+    #[error("unknown schedule `{name}`; known: {known}, or a FILE.json")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no schedule.
+    #[error("{}: line {line}: {problem}", path.display())]
+    Malformed {
+        /// The file, or the schedule's name.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong, the field named.
+        problem: String,
+    },
+}
+
+/// A schedule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Format version, 1.
+    pub format: u64,
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    #[serde(default)]
+    pub about: String,
+    /// What it needs; an option that contradicts it is refused.
+    #[serde(default)]
+    pub settings: ScheduleSettings,
+    /// What happens, in this order.
+    pub steps: Vec<Step>,
+    /// Whether the steps start over while there is time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeat: bool,
+    /// What the verdict should show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
+}
+
+/// Settings that a schedule needs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleSettings {
+    /// Properties of all nodes, Kafka's names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub broker: BTreeMap<String, String>,
+    /// Settings of all topics, Kafka's names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub topic: BTreeMap<String, String>,
+    /// Options of `run`, without their dashes: `acks`, `rate`, `timing`, ...
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+    /// Time-outs of clients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<highwater_workloads::settings::ClientTimeouts>,
+    /// Replicas of every partition, in this order; else each partition starts at another broker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Vec<i32>>,
+    /// Mutants to switch on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mutants: Vec<String>,
+}
+
+/// One step. It waits for `when`, measured from the start of the step before, then does what it
+/// says; the step after may begin while a fault of this one lasts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What must be true first; nothing when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    /// How long `when` is waited for; then the fault is indeterminate.
+    #[serde(default = "default_within", skip_serializing_if = "is_default_within")]
+    pub within: Span,
+    /// Names for what is observed when the step begins: `{"old": "leader(all-0)"}`.
+    #[serde(rename = "let", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bind: BTreeMap<String, super::when::Expr>,
+    /// What to do.
+    #[serde(flatten)]
+    pub act: Do,
+}
+
+/// What a step does: at most one of a fault and a check.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Do {
+    /// A fault by its name.
+    #[serde(rename = "do", default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// The fault's parameters.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub with: Value,
+    /// How long the fault lasts; without `for` and `until` it lasts to the end of the steps.
+    #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Span>,
+    /// What ends the fault, at the latest after `within`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Condition>,
+    /// What must come true within `within`; the result is an assertion of the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Condition>,
+    /// What must stay true all the time of `for`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<Condition>,
+    /// What `check` or `always` shows, one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+/// What the verdict should show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// A count of the verdict: `anomalies.NAME`, `permitted.NAME`, `counts.NAME`.
+    pub count: String,
+    /// At least so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<u64>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u64>,
+}
+
+const DEFAULT_WITHIN: Span = Span(30_000);
+
+fn default_within() -> Span {
+    DEFAULT_WITHIN
+}
+
+fn is_default_within(span: &Span) -> bool {
+    *span == DEFAULT_WITHIN
+}
+
+/// Reads a schedule; `path` names it in errors.
+///
+/// # Errors
+/// When it is malformed: line and field are named.
+pub fn parse(path: &Path, text: &str) -> Result<Schedule, ScheduleError> {
+    let wrong = |line, problem| ScheduleError::Malformed { path: path.to_owned(), line, problem };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let schedule: Schedule =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let field = error.path().to_string();
+            wrong(error.inner().line(), format!("field `{field}`: {}", error.inner()))
+        })?;
+    if schedule.format != FORMAT {
+        let found = schedule.format;
+        let problem =
+            format!("schedule format {found} is unknown, this program reads format {FORMAT}");
+        return Err(wrong(line_of(text, "\"format\""), problem));
+    }
+    for (nth, step) in schedule.steps.iter().enumerate() {
+        step.validate().map_err(|(field, problem)| {
+            let problem = format!("field `steps[{nth}].{field}`: {problem}");
+            wrong(step_line(text, nth), problem)
+        })?;
+    }
+    Ok(schedule)
+}
+
+impl Step {
+    fn validate(&self) -> Result<(), (&'static str, String)> {
+        let Do { fault, with, lasts, until, check, always, claim } = &self.act;
+        let kinds = [fault.is_some(), check.is_some(), always.is_some()];
+        if kinds.iter().filter(|is| **is).count() > 1 {
+            return Err(("do", "a step has one of `do`, `check` and `always`".into()));
+        }
+        if let Some(fault) = fault {
+            // Names stand for what is known only when the step begins.
+            fault::parse(fault, &super::bind::sample(with))
+                .map_err(|error| ("do", error.to_string()))?;
+        }
+        if lasts.is_some() && until.is_some() {
+            return Err(("for", "a step has `for` or `until`, not both".into()));
+        }
+        if (check.is_some() || always.is_some()) && claim.is_none() {
+            return Err(("claim", "missing: say in one sentence what is checked".into()));
+        }
+        if always.is_some() && lasts.is_none() {
+            return Err(("for", "missing: how long must it stay true?".into()));
+        }
+        Ok(())
+    }
+}
+
+fn line_of(text: &str, word: &str) -> usize {
+    text.lines().position(|line| line.contains(word)).map_or(1, |at| at + 1)
+}
+
+/// The line at which the nth step begins, as far as it can be told without a second parser.
+fn step_line(text: &str, nth: usize) -> usize {
+    let steps = line_of(text, "\"steps\"");
+    let mut depth = 0_i32;
+    let mut seen = 0;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (number, line) in text.lines().enumerate().skip(steps - 1) {
+        let from = if number == steps - 1 { line.find("\"steps\"").unwrap_or(0) + 7 } else { 0 };
+        for c in line[from..].chars() {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' if in_string => escaped = true,
+                '"' => in_string = !in_string,
+                _ if in_string => {}
+                '{' if depth == 1 && seen == nth => return number + 1,
+                '{' | '[' => {
+                    seen += usize::from(c == '{' && depth == 1);
+                    depth += 1;
+                }
+                '}' | ']' => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+    steps
+}

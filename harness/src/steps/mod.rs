@@ -1,0 +1,9 @@
+//! The language of schedules: steps, conditions, lengths of time.
+
+pub mod bind;
+pub mod format;
+pub mod span;
+pub mod when;
+
+pub use format::{Do, Expectation, Schedule, ScheduleError, ScheduleSettings, Step};
+pub use span::Span;
