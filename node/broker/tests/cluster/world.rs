@@ -1,6 +1,6 @@
 //! The cluster, its network and its clock: takes the next event and sees what comes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::Bytes;
@@ -57,7 +57,7 @@ pub struct World {
     queue: BTreeMap<(Time, u64), Event>,
     next_serial: u64,
     trace: DefaultHasher,
-    partitions: Vec<PartitionId>,
+    partitions: BTreeSet<PartitionId>,
 }
 
 impl World {
@@ -77,7 +77,7 @@ impl World {
             queue: BTreeMap::new(),
             next_serial: 0,
             trace: DefaultHasher::new(),
-            partitions: Vec::new(),
+            partitions: BTreeSet::new(),
         };
         for place in [CONTROLLER].into_iter().chain(BROKERS) {
             world.schedule_ms(0, Event::Fault(Fault::Start(place)));
@@ -159,6 +159,9 @@ impl World {
     pub fn resume(&mut self, place: Place) -> Checked {
         let host = self.hosts.get_mut(&place).expect("faults name hosts");
         host.paused = false;
+        if let Some(process) = &mut host.process {
+            process.wake = None; // it may have passed unseen
+        }
         loop {
             let process = self.hosts.get_mut(&place).and_then(|host| host.process.as_mut());
             let Some(input) = process.and_then(|process| process.inbox.pop_front()) else { break };
@@ -203,7 +206,8 @@ impl World {
         let Some(process) = &host.process else { return Ok(()) };
         if place == CONTROLLER {
             let image = process.node.controller().image();
-            self.partitions = image.partitions().map(|(id, _)| id).collect();
+            // A controller that has just started has not read its log yet.
+            self.partitions.extend(image.partitions().map(|(id, _)| id));
             return self.checks.observe_controller(&process.node);
         }
         self.checks.observe_broker(place, host.run, &process.node, &self.partitions)
