@@ -1,5 +1,8 @@
 //! `check`: reads the history once, asks every claim, merges the answers into a verdict.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -13,7 +16,7 @@ use highwater_history::{
 };
 
 use crate::{
-    claim::{self, Judge},
+    claim::{self, Entry, Judge},
     coverage,
     evidence::{Evidence, History},
     finding::{Findings, merge_counts},
@@ -156,6 +159,15 @@ fn judge_claim(
     let Some((_, _, entry)) = claim::TABLE.iter().find(|(known, ..)| *known == name) else {
         return (undecided_claim(name, "this program has no such claim".to_owned()), None);
     };
+    judge_entry(name, entry, run, keys)
+}
+
+fn judge_entry(
+    name: &str,
+    entry: &Entry,
+    run: &RunView<'_>,
+    keys: &[KeyView<'_>],
+) -> (ClaimVerdict, Option<Losses>) {
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let mut findings = Findings::default();
         match entry.judge {

@@ -87,8 +87,8 @@ pub struct DumpBatch {
     /// What is wrong with its bytes: CRC mismatch, unreadable records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
-    /// Its values in offset order.
-    #[serde(default)]
+    /// Its values in offset order; none for control records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ValueRun>,
     /// Offsets of its records relative to the base, when they are not 0, 1, 2, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,9 +123,12 @@ impl DumpBatch {
                 ValueRun::Run(first, count, step) => (Some(first), count, step),
                 ValueRun::Unreadable(()) => (None, 1, 0),
             };
-            (0..i64::from(count)).map(move |n| first.map(|first| first + n * step))
+            let nth = move |first: Value, n: i64| first.wrapping_add(n.wrapping_mul(step));
+            (0..i64::from(count)).map(move |n| first.map(|first| nth(first, n)))
         });
-        values.enumerate().map(|(n, value)| (self.offset_of(n), value))
+        // A batch has no more records than offsets, whatever its runs say.
+        let most = usize::try_from(self.last_offset - self.base_offset + 1).unwrap_or(0);
+        values.take(most).enumerate().map(|(n, value)| (self.offset_of(n), value))
     }
 
     fn offset_of(&self, n: usize) -> Offset {
@@ -155,13 +158,62 @@ pub fn pack_values(values: impl IntoIterator<Item = Option<Value>>) -> Vec<Value
 fn extend(run: &mut ValueRun, value: Value) -> bool {
     match *run {
         ValueRun::One(first) => {
-            *run = ValueRun::Run(first, 2, value - first);
+            *run = ValueRun::Run(first, 2, value.wrapping_sub(first));
             true
         }
-        ValueRun::Run(first, count, step) if value == first + i64::from(count) * step => {
-            *run = ValueRun::Run(first, count + 1, step);
-            true
+        ValueRun::Run(first, count, step) => {
+            let next = first.wrapping_add(i64::from(count).wrapping_mul(step));
+            if value == next {
+                *run = ValueRun::Run(first, count + 1, step);
+            }
+            value == next
         }
-        ValueRun::Run(..) | ValueRun::Unreadable(()) => false,
+        ValueRun::Unreadable(()) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn batch(values: Vec<ValueRun>, offset_deltas: Option<Vec<i32>>) -> DumpBatch {
+        DumpBatch {
+            base_offset: 100,
+            last_offset: 150,
+            epoch: 0,
+            producer_id: -1,
+            producer_epoch: -1,
+            sequence: -1,
+            control: false,
+            crc: 0,
+            damage: None,
+            values,
+            offset_deltas,
+        }
+    }
+
+    #[test]
+    fn a_clients_values_pack_into_one_run() {
+        let runs = pack_values([3, 13, 23, 33].map(Some));
+        assert_eq!(runs, [ValueRun::Run(3, 4, 10)]);
+        assert_eq!(serde_json::to_string(&runs).expect("JSON"), "[[3,4,10]]");
+    }
+
+    #[test]
+    fn deltas_place_records_of_a_compacted_batch() {
+        let runs = vec![ValueRun::One(7), ValueRun::Unreadable(()), ValueRun::One(9)];
+        let records: Vec<_> = batch(runs, Some(vec![0, 4, 10])).records().collect();
+        assert_eq!(records, [(100, Some(7)), (104, None), (110, Some(9))]);
+    }
+
+    proptest! {
+        #[test]
+        fn packing_loses_nothing(values in vec(proptest::option::of(-5i64..5), 0..40)) {
+            let unpacked: Vec<_> =
+                batch(pack_values(values.clone()), None).records().map(|(_, v)| v).collect();
+            prop_assert_eq!(unpacked, values);
+        }
     }
 }

@@ -141,7 +141,7 @@ pub struct FaultOutcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<TimeNs>,
     /// What shows that it acted.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
     pub proof: serde_json::Value,
 }
 

@@ -179,3 +179,30 @@ pub struct Coverage {
     /// So many happened.
     pub got: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Validity;
+
+    fn any() -> impl Strategy<Value = Validity> {
+        prop_oneof![
+            Just(Validity::Valid),
+            Just(Validity::Vacuous),
+            Just(Validity::Unknown),
+            Just(Validity::Invalid),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_a_lattice(a in any(), b in any(), c in any()) {
+            prop_assert_eq!(a.merge(b), b.merge(a));
+            prop_assert_eq!(a.merge(b).merge(c), a.merge(b.merge(c)));
+            prop_assert_eq!(a.merge(a), a);
+            prop_assert_eq!(a.merge(Validity::Valid), a);
+            prop_assert_eq!(a.merge(Validity::Invalid), Validity::Invalid);
+        }
+    }
+}

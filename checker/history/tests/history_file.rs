@@ -1,0 +1,161 @@
+//! Histories as files: what the recorder writes, what the reader takes, drops and refuses.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use highwater_history::{
+    Event, FormatError,
+    event::{EventKind, Function, Process},
+    reader::HistoryReader,
+    recorder::{RecordError, Recorder},
+};
+use tempfile::TempDir;
+
+const LINES: &str = concat!(
+    r#"{"index":0,"time":1,"process":1,"type":"invoke","f":"poll"}"#,
+    "\n",
+    r#"{"index":1,"time":2,"process":1,"type":"ok","f":"poll"}"#,
+    "\n",
+);
+
+fn poll(time: u64, kind: EventKind) -> Event {
+    Event::new(time, Process::Client(1), kind, Function::Poll)
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+fn file_with(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let file = folder.path().join(name);
+    fs::write(&file, bytes).expect("a temporary file can be written");
+    file
+}
+
+fn read(file: &Path) -> Result<(Vec<u64>, Option<u64>), FormatError> {
+    let mut reader = HistoryReader::open(file)?;
+    let mut indexes = Vec::new();
+    while let Some(event) = reader.next() {
+        indexes.push(event?.index);
+        assert_eq!(reader.line(), indexes.len() as u64);
+    }
+    Ok((indexes, reader.dropped_line()))
+}
+
+#[test]
+fn packed_by_suffix() {
+    let folder = folder();
+    let zstd = zstd::encode_all(LINES.as_bytes(), 1).expect("zstd packs");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(LINES.as_bytes()).expect("gzip packs");
+    let gzip = gzip.finish().expect("gzip packs");
+    for (name, bytes) in
+        [("h.jsonl", LINES.as_bytes()), ("h.jsonl.zst", &zstd), ("h.jsonl.gz", &gzip)]
+    {
+        let file = file_with(&folder, name, bytes);
+        assert_eq!(read(&file).expect("the history is read"), (vec![0, 1], None), "{name}");
+    }
+}
+
+#[test]
+fn an_incomplete_last_line_is_dropped_and_noted() {
+    let folder = folder();
+    for cut in 1..20 {
+        let file = file_with(&folder, "h.jsonl", &LINES.as_bytes()[..LINES.len() - cut]);
+        let (indexes, dropped) = read(&file).expect("the history is read");
+        match cut {
+            1 => assert_eq!((indexes, dropped), (vec![0, 1], None), "only the newline is missing"),
+            _ => assert_eq!((indexes, dropped), (vec![0], Some(2)), "cut by {cut}"),
+        }
+    }
+}
+
+#[test]
+fn a_broken_line_is_an_error_with_line_and_field() {
+    let folder = folder();
+    let broken = LINES.replacen("\"ok\"", "\"yes\"", 1) + LINES;
+    let file = file_with(&folder, "h.jsonl", broken.as_bytes());
+    let why = read(&file).expect_err("it is refused").to_string();
+    assert!(why.contains("h.jsonl: line 2: field `type`: unknown type \"yes\""), "{why}");
+}
+
+#[test]
+fn a_header_says_the_version() {
+    let folder = folder();
+    let with = |version: u64| format!("{{\"format\":{version}}}\n");
+    let file = file_with(&folder, "h.jsonl", (with(1) + "").as_bytes());
+    assert_eq!(read(&file).expect("the known version is read").0, Vec::<u64>::new());
+    let file = file_with(&folder, "h.jsonl", (with(2) + LINES).as_bytes());
+    let why = read(&file).expect_err("it is refused").to_string();
+    assert!(why.contains("history format 2 is unknown, this program reads format 1"), "{why}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let why = read(Path::new("/nowhere/h.jsonl")).expect_err("it is refused").to_string();
+    assert!(why.starts_with("/nowhere/h.jsonl: "), "{why}");
+}
+
+#[test]
+fn the_recorder_numbers_events_and_keeps_time_from_running_back() {
+    let folder = folder();
+    let file = folder.path().join("h.jsonl");
+    let mut recorder = Recorder::create(&file).expect("a history is created");
+    assert!(recorder.is_empty());
+    for (time, kind) in [(5, EventKind::Invoke), (4, EventKind::Ok), (9, EventKind::Invoke)] {
+        recorder.append(&mut poll(time, kind)).expect("an event is appended");
+    }
+    recorder.flush().expect("the history is flushed");
+    assert_eq!(recorder.len(), 3);
+    let events: Vec<_> = HistoryReader::open(&file)
+        .expect("the history opens")
+        .map(|event| event.expect("an event"))
+        .map(|event| (event.index, event.time))
+        .collect();
+    assert_eq!(events, [(0, 5), (1, 5), (2, 9)]);
+}
+
+/// Counts writes, so that a test can see what reached the kernel and when.
+#[derive(Clone, Default)]
+struct Writes(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Write for Writes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no test panics here").push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn all_waiting_events_leave_in_one_write() {
+    let writes = Writes::default();
+    let mut recorder = Recorder::new(Path::new("h.jsonl"), writes.clone());
+    for time in 0..100 {
+        recorder.append(&mut poll(time, EventKind::Invoke)).expect("an event is appended");
+    }
+    assert!(writes.0.lock().expect("unpoisoned").is_empty(), "nothing left before the flush");
+    recorder.flush().expect("the history is flushed");
+    recorder.flush().expect("nothing is left to flush");
+    let writes = writes.0.lock().expect("unpoisoned");
+    assert_eq!(writes.len(), 1);
+    assert_eq!(writes[0].iter().filter(|byte| **byte == b'\n').count(), 100);
+}
+
+#[test]
+fn a_full_disk_is_an_error_of_its_own() {
+    let mut recorder = Recorder::create(Path::new("/dev/full")).expect("/dev/full opens");
+    recorder.append(&mut poll(1, EventKind::Invoke)).expect("the event waits");
+    let error = recorder.flush().expect_err("the device is full");
+    assert!(matches!(error, RecordError::Full(_)), "{error}");
+    assert!(error.to_string().contains("no space left"), "{error}");
+    let again = recorder.flush().expect_err("what could not be written is not forgotten");
+    assert!(matches!(again, RecordError::Full(_)));
+}

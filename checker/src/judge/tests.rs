@@ -1,0 +1,115 @@
+//! Claims that crash, choices of claims, and findings beyond the cap.
+
+use highwater_history::{
+    Event, EventValue, Promise,
+    event::{Ack, EventKind, Function, MicroOp, Process},
+    verdict::{Finding, Validity},
+};
+
+use super::{CheckError, Options, check, judge_entry};
+use crate::{
+    Evidence,
+    claim::{Decides, Entry, Judge},
+    finding::{Findings, Permission},
+    index::Index,
+    leadership::Leadership,
+    view::RunView,
+};
+
+fn entry(judge: Judge) -> Entry {
+    Entry {
+        rules: &[1],
+        evidence: &[],
+        anomalies: &["a"],
+        needs: &[],
+        decides: Decides::AtTheEnd,
+        judge,
+    }
+}
+
+fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
+    let evidence = Evidence::default();
+    let (index, leadership) = (Index::default(), Leadership::default());
+    let said = Promise::default();
+    let run = RunView { evidence: &evidence, index: &index, leadership: &leadership, said: &said };
+    judge_entry("lost-write", entry, &run, &run.keys()).0
+}
+
+#[test]
+fn a_claim_that_panics_is_unknown() {
+    let verdict = judged(&entry(Judge::Run(|_, _, _| panic!("planted"))));
+    assert_eq!(verdict.verdict, Validity::Unknown);
+    assert_eq!(verdict.reason.as_deref(), Some("the claim itself crashed"));
+    assert!(!verdict.rules.is_empty(), "it is still named with its rules");
+}
+
+#[test]
+fn a_violation_outweighs_what_could_not_be_decided() {
+    let verdict = judged(&entry(Judge::Run(|_, _, findings| {
+        findings.undecided("half of it".to_owned());
+        findings.violation("a", Finding::default);
+    })));
+    assert_eq!(verdict.verdict, Validity::Invalid);
+}
+
+#[test]
+fn counts_stay_exact_beyond_the_cap() {
+    let verdict = judged(&entry(Judge::Run(|_, _, findings| {
+        for _ in 0..120 {
+            findings.violation("a", Finding::default);
+            findings.permit("b", Permission::new("c.9", "a test"), Finding::default);
+        }
+    })));
+    assert_eq!(verdict.anomalies["a"], 120);
+    assert_eq!(verdict.permitted["b"], 120);
+    assert_eq!(verdict.clauses["c.9"], 120);
+    assert_eq!(verdict.findings.len() as u64 + verdict.findings_left_out, 240);
+    assert!(verdict.findings_left_out > 0);
+}
+
+#[test]
+fn merging_findings_adds_counts_and_caps_details() {
+    let some = |n: u64| {
+        let mut findings = Findings::default();
+        for _ in 0..n {
+            findings.violation("a", Finding::default);
+        }
+        findings
+    };
+    let mut sum = some(30);
+    sum.merge(some(40));
+    assert_eq!(sum.anomalies["a"], 70);
+    assert_eq!(sum.violations.len() as u64 + sum.left_out, 70);
+}
+
+#[test]
+fn an_unknown_claim_is_refused_by_name() {
+    let options = Options { claims: Some(vec!["lost-rights".to_owned()]), ..Options::default() };
+    let error = check(&Evidence::default(), &options).expect_err("it is refused");
+    assert!(matches!(error, CheckError::UnknownClaim(name) if name == "lost-rights"));
+}
+
+#[test]
+fn only_the_chosen_claims_are_judged() {
+    let options = Options { claims: Some(vec!["duplicate".to_owned()]), ..Options::default() };
+    let verdict = check(&Evidence::default(), &options).expect("it is judged");
+    let names: Vec<_> = verdict.claims.iter().map(|claim| claim.claim.as_str()).collect();
+    assert_eq!(names, ["duplicate"]);
+}
+
+#[test]
+fn an_unfit_history_leaves_every_claim_unknown() {
+    let invoke = |index, process| {
+        let value =
+            EventValue::Ops(vec![MicroOp::Send { key: "x".into(), value: 1, ack: Ack::None }]);
+        let mut event =
+            Event::new(index, Process::Client(process), EventKind::Invoke, Function::Send);
+        event.index = index;
+        event.with_value(value)
+    };
+    let evidence = Evidence::of_events(vec![invoke(0, 1), invoke(1, 2)]);
+    let verdict = check(&evidence, &Options::default()).expect("it is judged");
+    assert_eq!((verdict.verdict, verdict.exit), (Validity::Unknown, 2));
+    assert!(verdict.claims.iter().all(|claim| claim.verdict == Validity::Unknown));
+    assert!(verdict.reason.contains("line 2: value 1 is sent to x a second time"));
+}

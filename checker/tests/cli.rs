@@ -1,0 +1,280 @@
+//! `highwater-check` as a program: exit statuses, messages, what it writes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use highwater_history::{
+    RunFolder, Verdict,
+    dumps::{DumpBatch, DumpHeader, Moment, SameAs, ValueRun},
+    format::Document,
+    lines::LineWriter,
+    verdict::Validity,
+};
+use tempfile::TempDir;
+
+const SENT: &str = r#"{"index":0,"time":1,"process":1,"type":"invoke","f":"send","value":[["send","t-0",7]]}
+{"index":1,"time":2,"process":1,"type":"ok","f":"send","value":[["send","t-0",[0,7]]],"node":1}
+"#;
+
+const READ: &str = r#"{"index":2,"time":3,"process":2,"type":"invoke","f":"poll","value":[["poll"]]}
+{"index":3,"time":4,"process":2,"type":"ok","f":"poll","value":[["poll",{"t-0":[[0,7]]}]],"node":1}
+"#;
+
+const MANIFEST: &str = r#"{"format":1,"run":"r","seed":1,"command":["highwater","run"],"commit":"c",
+"reproduce":"highwater run --seed 1",
+"target":{"name":"node","nodes":[{"id":1,"roles":["broker"]}],"topics":[{"name":"t","assignment":[[1]]}]},
+"timing":{"profile":"fast","session_ms":1500,"heartbeat_ms":300,"lag_limit_ms":1000},
+"workload":{"name":"log"},"promises":{"run":{"acks":"all"}},
+"clocks":{"wall_ns":0,"monotonic_ns":0},"machine":{"system":"s","cpus":2,"memory_bytes":1}}"#;
+
+const OUTCOME: &str = r#"{"format":1,"ended":"complete","at":9,
+"recovery":{"recovered":true,"healed_at":5,"ended_at":6,"limit_ms":5},
+"partitions":{"t-0":{"leader":1,"leader_epoch":0,"isr":[1],"hw":1,"final_read_to":1}}}"#;
+
+struct Run {
+    folder: TempDir,
+}
+
+impl Run {
+    fn new(history: &str) -> Self {
+        let run = Self { folder: TempDir::new().expect("a temporary folder") };
+        run.write("history.jsonl", history);
+        run
+    }
+
+    /// A whole run folder with manifest and outcome.
+    fn whole(history: &str) -> Self {
+        let run = Self::new(history);
+        run.write("manifest.json", MANIFEST);
+        run.write("outcome.json", OUTCOME);
+        run
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a temporary file can be written");
+    }
+
+    fn dump(&self, name: &str, change: impl FnOnce(&mut DumpHeader)) {
+        let file = self.path("dumps").join(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder can be made");
+        let mut header = DumpHeader {
+            moment: Moment::Final,
+            at: 9,
+            node: 1,
+            key: "t-0".into(),
+            topic: "t".to_owned(),
+            partition: 0,
+            from: 0,
+            log_start: Some(0),
+            hw: Some(1),
+            epochs: vec![(0, 0)],
+            same_as: None,
+        };
+        change(&mut header);
+        let mut writer = LineWriter::create(&file, &header).expect("a dump is created");
+        if header.same_as.is_none() {
+            let batch = DumpBatch {
+                base_offset: 0,
+                last_offset: 0,
+                epoch: 0,
+                producer_id: -1,
+                producer_epoch: -1,
+                sequence: -1,
+                control: false,
+                crc: 1,
+                damage: None,
+                values: vec![ValueRun::One(7)],
+                offset_deltas: None,
+            };
+            writer.write(&batch).expect("a batch is written");
+        }
+        writer.finish().expect("the dump is completed");
+    }
+
+    fn check(&self, args: &[&str]) -> Output {
+        check(self.folder.path(), args)
+    }
+}
+
+fn check(path: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_highwater-check"))
+        .arg(path)
+        .args(args)
+        .output()
+        .expect("the program runs")
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("the program ends by itself")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+/// The program refuses with status 64 and a message with these words.
+fn assert_refused(output: &Output, words: &[&str]) {
+    let why = text(&output.stderr);
+    assert_eq!(status(output), 64, "{why}");
+    assert!(text(&output.stdout).is_empty());
+    for word in words {
+        assert!(why.contains(word), "{word:?} is not in {why:?}");
+    }
+}
+
+#[test]
+fn exit_statuses_follow_the_verdict() {
+    let whole = format!("{SENT}{READ}");
+    let cases = [
+        (whole.clone(), 0, "valid: every promise was kept"),
+        (SENT.to_owned(), 1, "invalid: promises were broken: 1 unseen"),
+        (
+            whole
+                .replace("\"process\":2", "\"process\":1")
+                .replace("\"ok\",\"f\":\"send\"", "\"invoke\",\"f\":\"send\""),
+            2,
+            "unknown: the history cannot be judged: line 2",
+        ),
+        (READ.to_owned(), 1, "phantom-read"),
+        (String::new(), 3, "vacuous: nothing was acknowledged"),
+    ];
+    for (history, exit, words) in cases {
+        let run = Run::new(&history);
+        let output = check(&run.path("history.jsonl"), &[]);
+        let shown = text(&output.stdout);
+        assert_eq!(status(&output), exit, "{shown}{}", text(&output.stderr));
+        assert!(shown.contains(words), "{shown}");
+        assert!(shown.contains("note: no manifest"), "{shown}");
+    }
+}
+
+#[test]
+fn json_is_exactly_the_verdict_and_a_run_folder_keeps_it() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.dump("final/1.jsonl.zst", |_| {});
+    let output = run.check(&["--json"]);
+    assert_eq!(status(&output), 0, "{}", text(&output.stderr));
+    let printed: Verdict = serde_json::from_slice(&output.stdout).expect("a verdict");
+    assert_eq!(printed.verdict, Validity::Valid);
+    let kept =
+        RunFolder::new(run.folder.path()).verdict().expect("it is read").expect("it is there");
+    assert_eq!(kept, printed);
+    assert_eq!(kept.reproduce.as_deref(), Some("highwater run --seed 1"));
+}
+
+#[test]
+fn a_run_without_outcome_is_unknown_and_says_how_to_repeat_it() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    fs::remove_file(run.path("outcome.json")).expect("it is there");
+    let output = run.check(&[]);
+    assert_eq!(status(&output), 2);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("cut short"), "{shown}");
+    assert!(shown.contains("repeat: highwater run --seed 1"), "{shown}");
+}
+
+#[test]
+fn a_truncated_history_is_judged() {
+    let whole = format!("{SENT}{READ}");
+    let run = Run::new(&whole[..whole.len() - 30]);
+    let output = check(&run.path("history.jsonl"), &[]);
+    let shown = text(&output.stdout);
+    assert_eq!(status(&output), 1, "the acknowledged record is unseen: {shown}");
+    assert!(shown.contains("line 4 is incomplete and was dropped"), "{shown}");
+}
+
+#[test]
+fn promises_and_claims_can_be_named() {
+    let run = Run::new(SENT);
+    let history = run.path("history.jsonl");
+    let output = check(&history, &["--claims", "duplicate,lost-write"]);
+    assert_eq!(status(&output), 3, "unseen is not judged: {}", text(&output.stdout));
+    let output = check(&history, &["--promise", "acks=1", "--json"]);
+    let verdict: Verdict = serde_json::from_slice(&output.stdout).expect("a verdict");
+    assert_eq!(verdict.permitted["unseen"], 1);
+    assert!(verdict.notes.iter().any(|note| note.contains("promised by the user")));
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let run = Run::new(SENT);
+    let history = run.path("history.jsonl");
+    let refuse = |args: &[&str], words: &[&str]| assert_refused(&check(&history, args), words);
+    refuse(&["--claims", "lost-rights"], &["unknown claim \"lost-rights\""]);
+    refuse(&["--promise", "acks=2"], &["acks=2", "0, 1 or all"]);
+    refuse(
+        &["--promise", "linger.ms=1"],
+        &["unknown promise \"linger.ms\"", "min.insync.replicas"],
+    );
+    refuse(&["--promise", "acks"], &["not KEY=VALUE"]);
+    refuse(&["--promise", "min.insync.replicas=two"], &["a number"]);
+    refuse(&["--frobnicate"], &["--frobnicate"]);
+    refuse(&["--format", "yaml"], &["yaml", "jsonl"]);
+    refuse(&["--manifest", "/nowhere/manifest.json"], &["/nowhere/manifest.json"]);
+    refuse(&["--dumps", "/nowhere"], &["/nowhere"]);
+}
+
+#[test]
+fn wrong_files_are_refused() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    assert_refused(&check(&run.path("nothing"), &[]), &["nothing"]);
+    let empty = TempDir::new().expect("a temporary folder");
+    assert_refused(&check(empty.path(), &[]), &["no history.jsonl"]);
+    run.write("history.jsonl", &format!("{SENT}oops\n{READ}"));
+    assert_refused(&run.check(&[]), &["history.jsonl: line 3"]);
+    run.write("history.jsonl", &format!("{{\"format\":2}}\n{SENT}"));
+    assert_refused(&run.check(&[]), &["history format 2 is unknown"]);
+    run.write("history.jsonl", SENT);
+    run.write("manifest.json", &MANIFEST.replace("\"format\":1", "\"format\":3"));
+    assert_refused(&run.check(&[]), &["manifest format 3 is unknown"]);
+    run.write("manifest.json", &MANIFEST.replace("\"seed\":1", "\"seed\":\"one\""));
+    assert_refused(&run.check(&[]), &["manifest.json: field `seed`"]);
+    run.write("manifest.json", MANIFEST);
+    run.write("outcome.json", &OUTCOME.replace("\"format\":1", "\"format\":7"));
+    assert_refused(&run.check(&[]), &["outcome format 7 is unknown"]);
+}
+
+#[test]
+fn a_dump_that_does_not_fit_is_refused() {
+    let history = format!("{SENT}{READ}");
+    let run = Run::whole(&history);
+    run.dump("1.jsonl", |header| header.node = 9);
+    assert_refused(&run.check(&[]), &["1.jsonl: field `node`", "no node 9"]);
+    let run = Run::whole(&history);
+    run.dump("1.jsonl", |header| header.topic = "u".to_owned());
+    assert_refused(&run.check(&[]), &["field `topic`", "no topic \"u\""]);
+    let run = Run::whole(&history);
+    run.dump("1.jsonl", |header| {
+        header.same_as = Some(SameAs { file: "gone.jsonl".into(), to: 1 });
+    });
+    assert_refused(&run.check(&[]), &["field `same_as`", "gone.jsonl"]);
+}
+
+#[test]
+fn a_dump_takes_over_the_batches_of_another() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.dump("before/1.jsonl.zst", |header| header.moment = Moment::BeforeRestart);
+    run.dump("final/1.jsonl.zst", |header| {
+        header.same_as = Some(SameAs { file: "before/1.jsonl.zst".into(), to: 1 });
+    });
+    let output = run.check(&["--json"]);
+    assert_eq!(status(&output), 0, "{}", text(&output.stdout));
+}
+
+#[test]
+fn the_verdict_document_is_versioned() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.check(&[]);
+    let file = run.path("verdict.json");
+    let newer = fs::read_to_string(&file).expect("it is there").replacen("1", "2", 1);
+    fs::write(&file, newer).expect("it can be written");
+    let why = Verdict::read(&file).expect_err("it is refused").to_string();
+    assert!(why.contains("verdict format 2 is unknown"), "{why}");
+}
