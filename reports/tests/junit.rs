@@ -1,5 +1,7 @@
 //! `junit.xml`: a case a claim and a floor, failures with their finding and the repeat command.
 
+#![allow(clippy::unwrap_used, reason = "what a test cannot do fails it")]
+
 mod fixture;
 
 use std::fs;

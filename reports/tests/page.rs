@@ -1,5 +1,7 @@
 //! The page: well-formed, self-contained, escaped, bounded, and saying what it should.
 
+#![allow(clippy::unwrap_used, reason = "what a test cannot do fails it")]
+
 mod fixture;
 mod markup;
 

@@ -189,8 +189,10 @@ fn partition(key: &str, at: &FinalPartition) -> Markup {
                 @else { span class="invalid" { "none" } }
             }
             td class="num" { (at.leader_epoch) }
-            td { span class=[smaller.then_some("unknown")] { (nodes_text(&at.isr)) } }
-            td { (nodes_text(&at.replicas)) }
+            td class="nowrap" {
+                span class=[smaller.then_some("unknown")] { (nodes_text(&at.isr)) }
+            }
+            td class="nowrap" { (nodes_text(&at.replicas)) }
             @for offset in [at.log_start, at.hw, at.leo, at.final_read_to] {
                 td class="num" { (offset_text(offset)) }
             }
