@@ -42,12 +42,12 @@ const SEVERAL_PERCENT: u32 = 10;
 const REREAD_POLLS: std::ops::Range<u32> = 60..200;
 
 fn floors(settings: &Settings) -> Vec<Floor> {
-    let mut floors = vec![Floor { name: "ok polls with records", wanted: 1 }];
+    let mut floors = vec![Floor { name: "ok-read", wanted: 1 }];
     for acks in settings.acks.levels() {
         floors.push(match acks {
-            Acks::All => Floor { name: "acknowledged acks=all sends", wanted: 1 },
-            Acks::One => Floor { name: "acknowledged acks=1 sends", wanted: 1 },
-            Acks::Zero => Floor { name: "sent acks=0 sends", wanted: 1 },
+            Acks::All => Floor { name: "acknowledged.all", wanted: 1 },
+            Acks::One => Floor { name: "acknowledged.1", wanted: 1 },
+            Acks::Zero => Floor { name: "sent.0", wanted: 1 },
         });
     }
     floors
