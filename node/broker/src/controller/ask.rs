@@ -26,14 +26,14 @@ pub(crate) fn ask(
 }
 
 /// Asks the controller and answers with what `respond` makes of its reply, or [`refuse`]s.
-pub(crate) fn answer<R: Into<ResponseKind>>(
+pub(crate) fn answer<R>(
     node: &mut Node,
     token: ReplyToken,
     request: Request,
     refused: R,
     respond: impl FnOnce(Reply) -> R + Send + 'static,
 ) where
-    R: Send + 'static,
+    R: Into<ResponseKind> + Send + 'static,
 {
     ask(node, request, move |node, reply| match reply {
         Reply::NotController => refuse(node, token, refused),

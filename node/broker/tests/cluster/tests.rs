@@ -13,7 +13,7 @@ const SEEDS: u64 = 1_000;
 
 #[allow(clippy::disallowed_methods, reason = "how much is tested is the caller's choice")]
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap())
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
 /// Runs all seeds on all cores; gives the outcomes in order of seeds.
@@ -32,7 +32,7 @@ fn run_all(seeds: u64, rules: Rules) -> Vec<Outcome> {
     };
     let mut outcomes: Vec<Outcome> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        threads.into_iter().flat_map(|thread| thread.join().expect("runs catch panics")).collect()
     });
     outcomes.sort_by_key(|outcome| outcome.seed);
     outcomes
@@ -78,7 +78,7 @@ fn the_same_seed_gives_the_same_run() {
 
 fn found_within(id: &str, seeds: u64) {
     let mut rules = Rules::default();
-    (mutant::find(id).unwrap().apply)(&mut rules);
+    (mutant::find(id).expect("a mutant").apply)(&mut rules);
     let found = (0..seeds).find_map(|seed| run(seed, rules).verdict.err().map(|v| (seed, v)));
     let (seed, violation) = found.unwrap_or_else(|| panic!("{id} is not found in {seeds} seeds"));
     println!("{id} is found by seed {seed}: {violation}");

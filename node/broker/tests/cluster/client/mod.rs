@@ -76,7 +76,7 @@ impl Talk {
     where
         RequestKind: From<R>,
     {
-        let api = ApiKey::try_from(R::KEY).unwrap();
+        let api = ApiKey::try_from(R::KEY).expect("a request has an API");
         self.correlation += 1;
         let header = RequestHeader {
             api,
@@ -84,7 +84,7 @@ impl Talk {
             correlation_id: self.correlation,
             client_id: Some(StrBytes::from_string(format!("client-{}", self.id))),
         };
-        let frame = codec::encode_request(&header, &body.into()).unwrap();
+        let frame = codec::encode_request(&header, &body.into()).expect("it can be sent");
         self.asked = answered.then_some((api, version));
         Action::Send { to, frame, answered }
     }
