@@ -1,5 +1,6 @@
 //! The node's configuration, typed; how `server.properties` becomes it is in the files beside this.
 
+pub(crate) mod describe;
 mod error;
 mod listeners;
 mod load;

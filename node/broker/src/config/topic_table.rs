@@ -17,15 +17,21 @@ pub struct TopicProperty {
 }
 
 impl TopicProperty {
+    /// The property's value among settings of a node, in the topic's unit, with its name there.
+    pub(super) fn value_at_node(
+        &self,
+        set: &BTreeMap<String, String>,
+    ) -> Option<(&'static str, String)> {
+        self.node_names.iter().find_map(|(name, factor)| {
+            let value = set.get(*name)?;
+            Some((*name, multiplied(value, *factor)?))
+        })
+    }
+
     /// The property's value among settings of a topic or of a node, in the topic's unit.
     pub(super) fn value_in(&self, set: &BTreeMap<String, String>) -> Option<String> {
         let own = set.get(self.property.name).cloned();
-        own.or_else(|| {
-            self.node_names.iter().find_map(|(name, factor)| {
-                let value = set.get(*name)?;
-                multiplied(value, *factor)
-            })
-        })
+        own.or_else(|| self.value_at_node(set).map(|(_, value)| value))
     }
 }
 
