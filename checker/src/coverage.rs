@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use highwater_history::{event::Acks, outcome::FaultStatus, verdict::Coverage};
 
-use crate::view::{KeyView, RunView};
+use crate::{
+    index::records::{RecordId, Records},
+    view::{KeyView, RunView},
+};
 
 /// Every floor of the manifest's workload with what was got.
 pub fn floors(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<Coverage> {
@@ -35,8 +38,11 @@ fn counted(run: &RunView<'_>, keys: &[KeyView<'_>]) -> BTreeMap<String, u64> {
         ("ok-read".to_owned(), run.index.ok_read),
         ("leader-changes".to_owned(), run.leadership.leader_changes(run.index)),
     ]);
-    for (acks, count) in acknowledged_by_acks(keys) {
+    for (acks, count) in by_acks(keys, Records::is_acknowledged) {
         got.insert(format!("acknowledged.{}", acks.as_str()), count);
+    }
+    for (acks, count) in by_acks(keys, |records, record| records.sender(record).is_some()) {
+        got.insert(format!("sent.{}", acks.as_str()), count);
     }
     if let Some(outcome) = &run.evidence.outcome {
         let acted = outcome.faults.iter().filter(|fault| fault.status == FaultStatus::Installed);
@@ -49,12 +55,15 @@ fn counted(run: &RunView<'_>, keys: &[KeyView<'_>]) -> BTreeMap<String, u64> {
     got
 }
 
-/// Acknowledged records by the acks level that they were sent with.
-pub fn acknowledged_by_acks(keys: &[KeyView<'_>]) -> BTreeMap<Acks, u64> {
+/// Records of some kind by the acks level that they were sent with.
+pub fn by_acks(
+    keys: &[KeyView<'_>],
+    counts: impl Fn(&Records, RecordId) -> bool,
+) -> BTreeMap<Acks, u64> {
     let mut by_acks = BTreeMap::new();
     for view in keys {
         let records = &view.key.records;
-        for record in records.ids().filter(|record| records.is_acknowledged(*record)) {
+        for record in records.ids().filter(|record| counts(records, *record)) {
             *by_acks.entry(view.acks(record)).or_default() += 1;
         }
     }

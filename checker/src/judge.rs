@@ -5,11 +5,13 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
+    ops::ControlFlow::{Break, Continue},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
 use highwater_history::{
     Event, FormatError, Promise, Verdict,
+    ahead::read_ahead,
     format::Document,
     reader::HistoryReader,
     verdict::{AnomalyCounts, ClaimVerdict, Coverage, Finding, Validity},
@@ -111,14 +113,11 @@ fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
             }
         }
         History::File(file) => {
-            let mut reader = HistoryReader::open(file)?;
-            while let Some(event) = reader.next() {
-                unfit = observe(&mut builder, event?, reader.line());
-                if unfit.is_some() {
-                    break;
-                }
-            }
-            if let Some(line) = reader.dropped_line() {
+            let read = read_ahead(HistoryReader::open(file)?, |line, event| {
+                observe(&mut builder, event, line).map_or(Continue(()), Break)
+            })?;
+            unfit = read.broke_off;
+            if let Some(line) = read.dropped_line {
                 notes.push(format!("history: line {line} is incomplete and was dropped"));
             }
         }

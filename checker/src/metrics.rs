@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::{
-    coverage::acknowledged_by_acks,
+    coverage::by_acks,
     finding::{Loss, Permission},
+    index::records::Records,
     view::{KeyView, RunView},
 };
 
@@ -20,7 +21,7 @@ pub fn of(
     losses: LossesByClaim,
 ) -> BTreeMap<String, Value> {
     let mut metrics = BTreeMap::new();
-    let by_acks: BTreeMap<_, _> = acknowledged_by_acks(keys)
+    let by_acks: BTreeMap<_, _> = by_acks(keys, Records::is_acknowledged)
         .into_iter()
         .map(|(acks, count)| (acks.as_str(), count))
         .collect();

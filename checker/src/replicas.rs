@@ -64,7 +64,9 @@ impl<'a> FinalLog<'a> {
             |dump: &&Dump<'a>| dump.1.header.node == node && dump.1.header.moment == Moment::Final;
         let (_, dump) = dumps.iter().filter(of_leader).max_by_key(|dump| dump.1.header.at)?;
         let mut log = Self::of_dump(dump, key);
-        log.hw = partition.hw.unwrap_or(log.hw);
+        // Whoever knew the high watermark last is right: it does not fall.
+        let told = [dump.header.hw, partition.hw, partition.final_read_to];
+        log.hw = told.into_iter().flatten().max().unwrap_or(log.hw);
         log.from = log.from.max(partition.log_start.unwrap_or(log.from));
         Some(log)
     }

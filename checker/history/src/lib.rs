@@ -4,6 +4,7 @@
 //! Every format is versioned, and an unknown version is refused by name. `docs/formats.md` shows
 //! each of them with examples that a test reads.
 
+pub mod ahead;
 pub mod dumps;
 pub mod event;
 pub mod format;

@@ -77,8 +77,11 @@ impl HistoryReader {
     /// A history may begin with a line that says its version and is no event.
     fn is_header(&self) -> Result<bool, FormatError> {
         #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
         struct Header {
             format: u64,
+            #[serde(rename = "kind")]
+            _kind: Option<String>,
         }
         match serde_json::from_str::<Header>(&self.text) {
             Ok(header) => {

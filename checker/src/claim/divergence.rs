@@ -6,6 +6,7 @@ use highwater_history::{
     Offset,
     dumps::{DumpBatch, Moment},
     lines::Lines,
+    samples::Said,
 };
 
 use super::{Decides, Entry, Judge, Need};
@@ -82,13 +83,34 @@ fn common_range(
     let start = |dump: &Lines<DumpBatch>| {
         dump.header.from.max(dump.header.log_start.unwrap_or(dump.header.from))
     };
-    let mut to = a.header.hw?.min(b.header.hw?);
+    let mut to = known_hw(view, a)?.min(known_hw(view, b)?);
     if b.header.moment != Moment::Final {
         let log = view.log.as_ref()?;
         let unclean = view.elections.iter().filter(|e| e.unclean && e.unclean_allowed);
         to = unclean.map(|e| log.start_of_epoch(e.epoch)).fold(to, Offset::min);
     }
     Some((start(a).max(start(b)), to))
+}
+
+/// A high watermark that the replica had when it was dumped, or at least what it had to hold: an
+/// in-sync replica holds everything below the leader's (rule 26).
+fn known_hw(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Option<Offset> {
+    let header = &dump.header;
+    let in_sync = || {
+        let outcome = view.run.evidence.outcome.as_ref()?;
+        let isr = &outcome.partitions.get(&header.key)?.isr;
+        let log = view.log.as_ref()?;
+        (header.moment == Moment::Final && isr.contains(&header.node)).then_some(log.hw)
+    };
+    let sampled = || {
+        let samples = view.run.evidence.samples.iter().rev();
+        let mut before = samples.filter(|s| s.node == header.node && s.answered <= header.at);
+        before.find_map(|sample| match &sample.said {
+            Said::Replica(state) if state.key == header.key => state.hw,
+            Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
+        })
+    };
+    header.hw.or_else(in_sync).or_else(sampled)
 }
 
 fn within(dump: &Lines<DumpBatch>, from: Offset, to: Offset) -> impl Iterator<Item = &DumpBatch> {

@@ -29,8 +29,9 @@ fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
         }
         return;
     };
-    if let Some(recovery) = &outcome.recovery {
-        judge_recovery(outcome, recovery, findings);
+    match &outcome.recovery {
+        Some(recovery) => judge_recovery(outcome, recovery, findings),
+        None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
     for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
         if let Some(why) = lagged(outcome, 0, outcome.at) {

@@ -11,6 +11,7 @@ use highwater_history::{
     manifest::Floor,
     metadata::MetadataRecord,
     outcome::{Ended, LagWindow, Limit, Missing, Recovery},
+    samples::{ReplicaState, Said, Sample},
 };
 use serde_json::json;
 
@@ -91,6 +92,21 @@ impl World {
             }
             ("dump", [key, node, rest @ ..]) => {
                 self.dump(key, number(node)?, Moment::BeforeRestart, rest)?;
+            }
+            ("isr", [key, nodes]) => {
+                let isr = nodes.split(',').map(number).collect::<Result<_, _>>()?;
+                self.outcome().partitions.entry(Key::from(*key)).or_default().isr = isr;
+            }
+            ("sample", [key, node, hw]) => {
+                let state = ReplicaState {
+                    key: Key::from(*key),
+                    hw: Some(number(hw)?),
+                    ..ReplicaState::default()
+                };
+                let at = self.ms * MS;
+                let said = Said::Replica(state);
+                let sample = Sample { asked: at, answered: at, node: number(node)?, said };
+                self.evidence.samples.push(sample);
             }
             ("read-to", [key, to]) => {
                 let to = number(to)?;
@@ -241,8 +257,10 @@ impl World {
             same_as: None,
         };
         let mut lines = Vec::new();
+        let mut hw_told = true;
         for word in words {
             match word.split_once('=') {
+                Some(("hw", "?")) => hw_told = false,
                 Some(("hw", hw)) => header.hw = Some(number(hw)?),
                 Some(("from", from)) => header.from = number(from)?,
                 Some(("epochs", epochs)) => {
@@ -255,7 +273,7 @@ impl World {
             }
         }
         let end = lines.last().map_or(header.from, |batch| batch.last_offset + 1);
-        header.hw = header.hw.or(Some(end));
+        header.hw = header.hw.or(hw_told.then_some(end));
         let name = PathBuf::from(format!("{key}-{node}-{}", self.evidence.dumps.len()));
         self.evidence.dumps.push((name, Lines { header, lines, dropped: None }));
         Ok(end)

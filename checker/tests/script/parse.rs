@@ -19,6 +19,9 @@
 //!                       the final dump of the leader, node 1; # identity, ! unreadable
 //! follower x 2 ...      the final dump of another replica
 //! dump x 2 ...          a dump of an earlier moment
+//!                       hw=? where the dump does not tell its high watermark
+//! isr x 1,2             who was in sync at the end
+//! sample x 2 1          the high watermark that a replica told at this time
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason; `lag` makes the harness late then
 //! limit max-recovery 100 250             a limit in ms, and what it took

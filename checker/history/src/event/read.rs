@@ -4,12 +4,13 @@ use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess, Visitor},
+    de::{DeserializeSeed, Error, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
 use super::{
-    Attempt, Attempts, EpochRun, Event, EventKind, EventValue, Function, Process, micro_op::PairsIn,
+    Attempt, Attempts, EpochRun, Event, EventKind, EventValue, Function, Process,
+    micro_op::PairsIn, value::ValueOf,
 };
 
 impl<'de> Deserialize<'de> for Event {
@@ -28,7 +29,9 @@ struct Head<'de> {
     process: Option<Process>,
     kind: Option<EventKind>,
     f: Option<Function>,
-    value: Option<&'de RawValue>,
+    value: Option<EventValue>,
+    /// A value that stands before what decides its shape.
+    early_value: Option<&'de RawValue>,
 }
 
 impl<'de> Visitor<'de> for EventVisitor {
@@ -61,7 +64,12 @@ fn read_field<'de, A: MapAccess<'de>>(
         "process" => head.process = Some(map.next_value()?),
         "type" => head.kind = Some(map.next_value()?),
         "f" => head.f = Some(Function::from(&*map.next_value::<Text<'de>>()?.0)),
-        "value" => head.value = Some(map.next_value()?),
+        "value" => match (&head.process, &head.f) {
+            (Some(process), Some(f)) => {
+                head.value = Some(map.next_value_seed(ValueOf { process, f })?);
+            }
+            _ => head.early_value = Some(map.next_value()?),
+        },
         "node" => event.node = map.next_value()?,
         "error" => event.error = map.next_value()?,
         "errors" => event.errors = map.next_value()?,
@@ -91,8 +99,12 @@ fn finish<E: Error>(head: Head<'_>, mut event: Event) -> Result<Event, E> {
     event.process = head.process.ok_or_else(|| missing("process"))?;
     event.kind = head.kind.ok_or_else(|| missing("type"))?;
     event.f = head.f.ok_or_else(|| missing("f"))?;
-    if let Some(raw) = head.value {
-        event.value = EventValue::parse(raw, &event.process, &event.f)
+    if let Some(value) = head.value {
+        event.value = value;
+    } else if let Some(raw) = head.early_value {
+        let of = ValueOf { process: &event.process, f: &event.f };
+        event.value = of
+            .deserialize(&mut serde_json::Deserializer::from_str(raw.get()))
             .map_err(|error| E::custom(format_args!("field `value`: {error}")))?;
     }
     Ok(event)

@@ -1,7 +1,6 @@
 //! An event's value: its shape is decided by the event's function.
 
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeSeed};
 
 use super::{
     Function, MicroOp, OpenClient, OpenTopic, Process,
@@ -28,32 +27,33 @@ pub enum EventValue {
     Other(serde_json::Value),
 }
 
-impl EventValue {
-    /// Reads a value as the function of the event shapes it.
-    pub(super) fn parse(
-        raw: &RawValue,
-        process: &Process,
-        f: &Function,
-    ) -> Result<Self, serde_json::Error> {
-        let text = raw.get();
-        if text == "null" {
-            return Ok(Self::None);
-        }
-        let client = matches!(process, Process::Client(_));
-        match f {
+/// Reads a value as the function of its event shapes it.
+pub(super) struct ValueOf<'a> {
+    pub process: &'a Process,
+    pub f: &'a Function,
+}
+
+impl<'de> DeserializeSeed<'de> for ValueOf<'_> {
+    type Value = EventValue;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<EventValue, D::Error> {
+        let client = matches!(self.process, Process::Client(_));
+        let value = match self.f {
             Function::Send | Function::Poll | Function::Txn if client => {
-                serde_json::from_str(text).map(Self::Ops)
+                Option::deserialize(deserializer)?.map(EventValue::Ops)
             }
             Function::Assign | Function::Subscribe if client => {
-                serde_json::from_str(text).map(Self::Keys)
+                Option::deserialize(deserializer)?.map(EventValue::Keys)
             }
             Function::Commit if client => {
-                serde_json::from_str(text).map(|PairsIn(pairs)| Self::Offsets(pairs))
+                let pairs: Option<PairsIn<Offset>> = Option::deserialize(deserializer)?;
+                pairs.map(|PairsIn(pairs)| EventValue::Offsets(pairs))
             }
-            Function::Open => serde_json::from_str(text).map(Self::Open),
-            Function::OpenTopic => serde_json::from_str(text).map(Self::OpenTopic),
-            _ => serde_json::from_str(text).map(Self::Other),
-        }
+            Function::Open => Option::deserialize(deserializer)?.map(EventValue::Open),
+            Function::OpenTopic => Option::deserialize(deserializer)?.map(EventValue::OpenTopic),
+            _ => Option::deserialize(deserializer)?.map(EventValue::Other),
+        };
+        Ok(value.unwrap_or(EventValue::None))
     }
 }
 

@@ -1,0 +1,57 @@
+//! Reads a history on a thread of its own, so that parsing and judging overlap.
+
+use std::{
+    ops::ControlFlow,
+    sync::mpsc::{SyncSender, sync_channel},
+    thread,
+};
+
+use crate::{event::Event, format::FormatError, reader::HistoryReader};
+
+/// Events that change threads together.
+const BATCH_EVENTS: usize = 512;
+/// Batches that may wait.
+const WAITING_BATCHES: usize = 4;
+
+/// Where reading ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadTo<T> {
+    /// What the taker broke off with, if it did.
+    pub broke_off: Option<T>,
+    /// The number of an incomplete last line, which was dropped.
+    pub dropped_line: Option<u64>,
+}
+
+type Batch = Vec<(u64, Event)>;
+
+/// Gives every event with its line to `take`, in order, until it breaks off or the history ends.
+pub fn read_ahead<T>(
+    reader: HistoryReader,
+    mut take: impl FnMut(u64, Event) -> ControlFlow<T>,
+) -> Result<ReadTo<T>, FormatError> {
+    thread::scope(|scope| {
+        let (send, receive) = sync_channel::<Batch>(WAITING_BATCHES);
+        let parser = scope.spawn(move || parse(reader, &send));
+        let broken = receive.into_iter().flatten().try_for_each(|(line, event)| take(line, event));
+        let dropped_line = parser.join().expect("parsing does not panic")?;
+        Ok(ReadTo { broke_off: broken.break_value(), dropped_line })
+    })
+}
+
+/// Parses until the history ends or nobody takes any more.
+fn parse(mut reader: HistoryReader, send: &SyncSender<Batch>) -> Result<Option<u64>, FormatError> {
+    loop {
+        let mut batch = Vec::with_capacity(BATCH_EVENTS);
+        while batch.len() < BATCH_EVENTS {
+            match reader.next() {
+                Some(Ok(event)) => batch.push((reader.line(), event)),
+                Some(Err(error)) => return Err(error),
+                None => break,
+            }
+        }
+        let ended = batch.len() < BATCH_EVENTS;
+        if send.send(batch).is_err() || ended {
+            return Ok(reader.dropped_line());
+        }
+    }
+}
