@@ -1,3 +1,26 @@
-//! A Kafka-compatible broker whose replication follows Apache Kafka 4.x.
+//! A Kafka-compatible broker whose replication follows Apache Kafka 4.x: sockets, files and clock
+//! around the broker crate.
 
-fn main() {}
+mod cli;
+mod clock;
+mod disk_thread;
+mod failure;
+mod file_disk;
+mod log_dir;
+mod log_lines;
+mod message;
+mod net;
+mod node_thread;
+mod process;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("highwater-node: {failure}");
+            ExitCode::from(failure.status)
+        }
+    }
+}

@@ -109,7 +109,7 @@ fn apply_joint(
     let roles = needed("process.roles", "say broker, controller, or broker,controller")?;
     apply_identity(settings, id, roles);
     if let Some(dirs) = value("log.dirs") {
-        settings.shell.log_dir = only_dir(dirs)?;
+        settings.node.log_dir = only_dir(dirs)?;
     }
     let what_to_do = "name the listener that controllers are reached by";
     let addresses = Addresses {

@@ -161,7 +161,7 @@ pub static NODE_TABLE: &[Property<Settings>] = &[
         "log.dir",
         Kind::Text,
         Some("/tmp/kafka-logs"),
-        |s, v| s.shell.log_dir = v.trim().to_owned(),
+        |s, v| s.node.log_dir = v.trim().to_owned(),
         "The log directory, when log.dirs is not set.",
     ),
     joint("log.dirs", Kind::List, None, "The log directory; this node keeps exactly one."),

@@ -1,4 +1,4 @@
-//! What only the shell needs to know: directories, sockets, memory.
+//! What only the shell needs to know: sockets and memory.
 
 use super::NodeConfig;
 
@@ -14,8 +14,6 @@ pub struct Settings {
 /// The shell's settings, named as in Kafka.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellConfig {
-    /// `log.dirs` or `log.dir`: the log directory.
-    pub log_dir: String,
     /// `socket.request.max.bytes`: a larger frame closes its connection.
     pub request_max_bytes: usize,
     /// `queued.max.request.bytes`: bytes of requests in memory above which no more are read; none
@@ -31,7 +29,6 @@ impl Default for ShellConfig {
     /// Kafka's defaults.
     fn default() -> ShellConfig {
         ShellConfig {
-            log_dir: "/tmp/kafka-logs".to_owned(),
             request_max_bytes: 100 << 20,
             queued_max_request_bytes: None,
             listen_backlog: 50,

@@ -119,7 +119,7 @@ fn a_file_becomes_settings() {
     assert_eq!(node.rack.as_deref(), Some("r1"));
     assert_eq!(node.voters[&BrokerId(9)], "127.0.0.1:9093");
     assert_eq!(node.listeners[0].advertised_port, 19092);
-    assert_eq!(loaded.settings.shell.log_dir, "/var/lib/highwater");
+    assert_eq!(loaded.settings.node.log_dir, "/var/lib/highwater");
     assert_eq!(loaded.without_effect, Vec::<String>::new());
 }
 

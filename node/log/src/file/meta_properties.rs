@@ -8,6 +8,8 @@ use super::topic_id;
 pub const FILE: &str = "meta.properties";
 
 const VERSION: &str = "1";
+/// Kafka ignores what it does not know.
+const OURS: &str = "highwater.format";
 
 /// Identity of a log directory, version 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct MetaProperties {
     pub node_id: i32,
     /// Its own id, where it has one.
     pub directory_id: Option<u128>,
+    /// Which version of this node formatted it; none for one that Apache Kafka formatted.
+    pub highwater_format: Option<u32>,
 }
 
 /// Why the file is not one of ours to use.
@@ -34,10 +38,11 @@ pub enum MetaError {
 impl MetaProperties {
     /// The file's content.
     pub fn format(&self) -> String {
-        let MetaProperties { cluster_id, node_id, directory_id } = self;
+        let MetaProperties { cluster_id, node_id, directory_id, highwater_format } = self;
         let directory = directory_id.map(topic_id::format);
         let directory = directory.map_or(String::new(), |id| format!("directory.id={id}\n"));
-        format!("node.id={node_id}\n{directory}version={VERSION}\ncluster.id={cluster_id}\n")
+        let ours = highwater_format.map_or(String::new(), |version| format!("{OURS}={version}\n"));
+        format!("node.id={node_id}\n{directory}version={VERSION}\ncluster.id={cluster_id}\n{ours}")
     }
 
     /// Reads the file's content.
@@ -55,6 +60,7 @@ impl MetaProperties {
             cluster_id: value(text, "cluster.id").ok_or(MetaError::Property("cluster.id"))?.into(),
             node_id: node_id.ok_or(MetaError::Property("node.id"))?,
             directory_id,
+            highwater_format: value(text, OURS).and_then(|version| version.parse().ok()),
         })
     }
 }

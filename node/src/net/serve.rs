@@ -1,0 +1,96 @@
+//! The task of one connection: frames in, what is left to write out.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use highwater_wire::frame::FrameBuffer;
+
+use super::gate::shrink;
+use super::{Connection, Gate};
+use crate::message::Message;
+
+/// Bytes of memory that a read has at least.
+const READ_BYTES: usize = 16 * 1024;
+/// Bytes that are reserved at once for a large frame: its announced length alone reserves nothing.
+const RESERVE_MAX_BYTES: usize = 1 << 20;
+
+/// What every connection's task needs.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// To the node.
+    pub node: Sender<Message>,
+    /// Memory for requests.
+    pub gate: Gate,
+    /// `socket.request.max.bytes`.
+    pub request_max_bytes: usize,
+}
+
+/// Serves the connection until one side closes it.
+pub async fn serve(connection: Arc<Connection>, shared: Shared) {
+    let mut buffer = FrameBuffer::new(shared.request_max_bytes);
+    loop {
+        let writing = connection.has_pending();
+        if connection.is_closing() && !writing {
+            break;
+        }
+        let reading = !connection.is_paused() && !connection.is_closing();
+        tokio::select! {
+            () = connection.changed.notified() => {}
+            ready = connection.stream.writable(), if writing => {
+                if ready.is_err() {
+                    break;
+                }
+                connection.flush();
+            }
+            ready = connection.stream.readable(), if reading => {
+                if ready.is_err() || !read(&connection, &mut buffer) {
+                    break;
+                }
+                if !deliver(&connection, &mut buffer, &shared).await {
+                    break;
+                }
+            }
+        }
+    }
+    let _ = shared.node.send(Message::Closed { conn: connection.id() });
+}
+
+/// Reads once; false when the connection is at its end.
+fn read(connection: &Connection, buffer: &mut FrameBuffer) -> bool {
+    let missing = buffer.missing().unwrap_or_default().min(RESERVE_MAX_BYTES);
+    let space = buffer.space();
+    space.reserve(missing.max(READ_BYTES));
+    match connection.stream.try_read_buf(space) {
+        Ok(read) => read > 0,
+        Err(error) => error.kind() == ErrorKind::WouldBlock,
+    }
+}
+
+/// Hands whole frames to the node; false when a length ends the connection, as Kafka ends it.
+async fn deliver(connection: &Connection, buffer: &mut FrameBuffer, shared: &Shared) -> bool {
+    loop {
+        match buffer.next_frame() {
+            Ok(Some(frame)) => {
+                let frame = shared.gate.hold(frame).await;
+                let message = Message::Frame { conn: connection.id(), frame };
+                if shared.node.send(message).is_err() {
+                    return false;
+                }
+            }
+            Ok(None) => {
+                shrink(buffer.space());
+                return true;
+            }
+            Err(error) => {
+                let peer = connection.stream.peer_addr();
+                let peer = peer.map_or("a closed connection".to_owned(), |peer| peer.to_string());
+                crate::log_lines::write(&highwater_broker::Event::RequestRefused {
+                    peer,
+                    why: error.to_string(),
+                });
+                return false;
+            }
+        }
+    }
+}
