@@ -114,15 +114,27 @@ impl Leadership {
         found.or_else(|| self.by_key.get(key.key.as_str())).map_or(&[], Vec::as_slice)
     }
 
-    /// The epoch under which a node led at a time, as far as the elections tell; a deposed leader
-    /// counts under its last epoch.
-    pub fn epoch_led_by(
+    /// The election under which a node led at a time, the latest that the clocks allow; a deposed
+    /// leader counts under its last one.
+    pub fn led_at_latest(
         elections: &[Election],
         node: NodeId,
         at: TimeNs,
     ) -> Option<(usize, &Election)> {
         let led = |election: &Election| {
             election.leader == Some(node) && election.at <= at.saturating_add(CLOCK_SLACK_NS)
+        };
+        elections.iter().enumerate().rfind(|(_, election)| led(election))
+    }
+
+    /// The election under which a node surely led at a time already.
+    pub fn led_at_earliest(
+        elections: &[Election],
+        node: NodeId,
+        at: TimeNs,
+    ) -> Option<(usize, &Election)> {
+        let led = |election: &Election| {
+            election.leader == Some(node) && election.at.saturating_add(CLOCK_SLACK_NS) <= at
         };
         elections.iter().enumerate().rfind(|(_, election)| led(election))
     }

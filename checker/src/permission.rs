@@ -103,11 +103,12 @@ impl KeyView<'_> {
         }
     }
 
-    /// The elections that ended the leadership under which an operation was acknowledged.
+    /// The elections that may have ended the leadership under which an operation was acknowledged.
     fn successors(&self, sender: &Operation) -> impl Iterator<Item = &Election> {
-        let led = sender
-            .node
-            .and_then(|node| Leadership::epoch_led_by(self.elections, node, sender.completed_at));
+        let led = sender.node.and_then(|node| {
+            let surely = Leadership::led_at_earliest(self.elections, node, sender.invoked_at);
+            surely.or_else(|| Leadership::led_at_latest(self.elections, node, sender.completed_at))
+        });
         let from = match led {
             Some((at, _)) => at + 1,
             None => self.elections.partition_point(|election| {

@@ -133,11 +133,14 @@ impl<'a> KeyView<'a> {
         of_reads.or_else(dumped).or_else(|| self.acked_epoch(record))
     }
 
-    /// The leader epoch under which the broker that acknowledged a record led.
+    /// The leader epoch under which the broker that acknowledged a record led, unless the clocks
+    /// leave a doubt.
     pub fn acked_epoch(&self, record: RecordId) -> Option<LeaderEpoch> {
         let sender = self.sender(record)?;
-        let led = Leadership::epoch_led_by(self.elections, sender.node?, sender.completed_at);
-        led.map(|(_, election)| election.epoch)
+        let node = sender.node?;
+        let (_, last) = Leadership::led_at_latest(self.elections, node, sender.completed_at)?;
+        let (_, first) = Leadership::led_at_earliest(self.elections, node, sender.invoked_at)?;
+        (first.epoch == last.epoch).then_some(first.epoch)
     }
 
     /// A finding about a record, with the events of its sender and first reader.

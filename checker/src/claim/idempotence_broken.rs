@@ -6,12 +6,14 @@ use highwater_history::{
     NodeId, Offset, TimeNs,
     dumps::DumpBatch,
     event::{Attempt, BatchId},
+    samples::Said,
 };
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::Findings,
     index::Tried,
+    leadership::CLOCK_SLACK_NS,
     replicas::FinalLog,
     view::{KeyView, RunView},
 };
@@ -60,6 +62,7 @@ fn judge_refused_repeat(
     let was_there = seen.time_of(held.base_offset).is_some_and(|time| time <= refusal.at);
     let first_at = tried.attempts[0].at;
     if !was_there
+        || !led_throughout(view, refusal)
         || restarted_between(run, refusal.node, first_at, refusal.at)
         || is_forgotten(view, log, held, refusal.at)
     {
@@ -86,7 +89,7 @@ fn identity(batch: &DumpBatch) -> BatchId {
 }
 
 /// By when offsets of the final log were surely written: somebody had been told of that offset or
-/// of a higher one. The list falls in both offset and time.
+/// of a higher one, or a high watermark was above it. The list falls in both offset and time.
 struct SeenBy(Vec<(Offset, TimeNs)>);
 
 impl SeenBy {
@@ -99,7 +102,13 @@ impl SeenBy {
             let read = records.reader(record).map(|op| view.op(op).completed_at);
             Some((offset, acked.into_iter().chain(read).min()?))
         });
-        let mut told: Vec<_> = told.collect();
+        let marks = view.run.evidence.samples.iter().filter_map(|sample| match &sample.said {
+            Said::Replica(state) if state.key == view.key.key => {
+                Some((state.hw?.checked_sub(1)?, sample.answered))
+            }
+            Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
+        });
+        let mut told: Vec<_> = told.chain(marks).collect();
         told.sort_unstable_by(|a, b| b.cmp(a));
         let mut earliest = TimeNs::MAX;
         for (_, time) in &mut told {
@@ -114,6 +123,18 @@ impl SeenBy {
         let from_offset = self.0.partition_point(|(at, _)| *at >= offset);
         from_offset.checked_sub(1).map(|at| self.0[at].1)
     }
+}
+
+/// Whether the broker that refused was the leader then, as far as elections are on record: a
+/// deposed one may not hold what its successor has.
+fn led_throughout(view: &KeyView<'_>, refusal: &Attempt) -> bool {
+    let ended = refusal.at.saturating_add(refusal.took).saturating_add(CLOCK_SLACK_NS);
+    let begun = view
+        .elections
+        .partition_point(|election| election.at.saturating_add(CLOCK_SLACK_NS) <= refusal.at);
+    let during = view.elections[begun..].iter().take_while(|election| election.at <= ended);
+    let before = begun.checked_sub(1).map(|at| &view.elections[at]);
+    before.into_iter().chain(during).all(|election| election.leader == Some(refusal.node))
 }
 
 /// Rule 42's measured limit: a broker that restarted remembers only each producer's last batch.

@@ -98,7 +98,7 @@ fn judge_record(view: &KeyView<'_>, record: RecordId, findings: &mut Findings) {
 fn deposed_before<'a>(view: &'a KeyView<'_>, record: RecordId) -> Option<&'a Election> {
     let sender = view.sender(record)?;
     let node = sender.node?;
-    let (at, _) = Leadership::epoch_led_by(view.elections, node, sender.completed_at)?;
+    let (at, _) = Leadership::led_at_latest(view.elections, node, sender.completed_at)?;
     let next: Option<&Election> = view.elections[at + 1..].iter().find(|e| e.leader != Some(node));
     next.filter(|next| next.at.saturating_add(CLOCK_SLACK_NS) < sender.invoked_at)
 }

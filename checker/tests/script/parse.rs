@@ -197,12 +197,16 @@ fn beside(word: &str, done: &mut Event) -> Parsed<bool> {
     Ok(true)
 }
 
+/// Attempts are two lines apart and end with their operation: a fault on the line before the
+/// operation falls between the first and the second of two.
+const BETWEEN_TRIES_NS: u64 = 2_000_000;
+
 fn attempts(text: &str, end: u64) -> Parsed<Attempts> {
     let tries: Vec<&str> = text.split(',').collect();
-    let first = end.saturating_sub(tries.len() as u64 * 100_000);
+    let first = end.saturating_sub(tries.len() as u64 * BETWEEN_TRIES_NS);
     let parsed = tries.iter().enumerate().map(|(nth, attempt)| {
         let (node, code) = attempt.split_once(':').ok_or("NODE:CODE is needed")?;
-        let at = first + nth as u64 * 100_000;
+        let at = first + nth as u64 * BETWEEN_TRIES_NS;
         Ok(Attempt { node: number(node)?, at, took: 50_000, code: code.to_owned() })
     });
     parsed.collect::<Parsed<_>>().map(Attempts::List)
