@@ -9,7 +9,7 @@ use highwater_node_core::rule::Rules;
 use super::run::{Outcome, repeat_command, run};
 
 /// How many seeds run when `HIGHWATER_SEEDS` does not say.
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 2_000;
 
 #[allow(clippy::disallowed_methods, reason = "how much is tested is the caller's choice")]
 fn number(name: &str) -> Option<u64> {
@@ -55,8 +55,8 @@ fn every_seed_keeps_every_invariant() {
         "{seeds} seeds: {acked} acks=all, {one} acks=1, {read} reads, {leaders} leaders, \
          {truncations} truncations, {kills} kills"
     );
-    assert!(acked > 40 * seeds && read > 100 * seeds, "too little was written and read");
-    assert!(leaders > 3 * seeds && kills > seeds, "too little went wrong");
+    assert!(acked > 20 * seeds && read > 50 * seeds, "too little was written and read");
+    assert!(leaders > 2 * seeds && kills > seeds, "too little went wrong");
     assert!(truncations > seeds / 10, "no log ever diverged");
 }
 

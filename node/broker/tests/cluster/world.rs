@@ -484,7 +484,7 @@ impl World {
             let ms = self.seats[index].client.timeout_ms();
             self.schedule_ms(ms, Event::Timeout { index, serial });
         } else {
-            let ms = self.rng.random_range(1..25);
+            let ms = self.rng.random_range(1..40);
             self.sleep(index, ms);
         }
     }

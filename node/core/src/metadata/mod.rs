@@ -12,3 +12,6 @@ pub use image::{Broker, Image, Topic};
 pub use partition::Partition;
 pub use record::Record;
 pub use replay::{Replay, ReplayError};
+
+#[cfg(test)]
+mod tests;

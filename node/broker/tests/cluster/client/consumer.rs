@@ -41,7 +41,7 @@ impl Consumer {
                 } else {
                     actions = self.take_records(version, frame);
                 }
-                actions.push(Action::Sleep { ms: rng.random_range(1..30) });
+                actions.push(Action::Sleep { ms: rng.random_range(1..40) });
                 actions
             }
         }

@@ -81,7 +81,7 @@ impl Producer {
                     }
                     _ => self.take_outcome(now, version, frame),
                 };
-                actions.push(Action::Sleep { ms: rng.random_range(0..25) });
+                actions.push(Action::Sleep { ms: rng.random_range(0..40) });
                 actions
             }
         }
