@@ -63,6 +63,9 @@ fn take_partition(node: &mut Node, leader: BrokerId, asked: &Asked, answer: Opti
     match ErrorCode::from_code(data.error_code) {
         Some(ErrorCode::None) => take_records(node, leader, asked, data),
         Some(ErrorCode::OffsetOutOfRange) => give(node, leader, asked, Fetched::OutOfRange),
+        Some(ErrorCode::UnknownLeaderEpoch | ErrorCode::NotLeaderOrFollower) => {
+            give(node, leader, asked, Fetched::TooEarly);
+        }
         _ => give(node, leader, asked, Fetched::Refused),
     }
 }

@@ -10,6 +10,10 @@ use crate::replica::{BatchMeta, Env, EpochEnd, FollowerPosition, Outputs, Replic
 use crate::rule::truncation::LeaderRange;
 use crate::types::{BrokerId, LeaderEpoch, Offset, PartitionId, Time};
 
+/// The wait before a leader is asked again that has not heard of its epoch: a broker learns of an
+/// election within a few milliseconds of another.
+const TOO_EARLY_MS: u64 = 10;
+
 /// Fetches from one leader for all partitions that this broker follows there.
 ///
 /// One request is under way at a time; the next one waits until the disk holds what the last one
@@ -57,6 +61,8 @@ pub enum Fetched<'a> {
     Diverging(EpochEnd),
     /// OFFSET_OUT_OF_RANGE.
     OutOfRange,
+    /// The leader does not know of its epoch yet: its metadata comes any moment.
+    TooEarly,
     /// Any other error.
     Refused,
 }
@@ -165,8 +171,12 @@ impl Fetcher {
                 self.track(asked.partition, |tracked| tracked.asks_range = true);
                 Taken::AskRange
             }
+            Fetched::TooEarly => {
+                self.back_off(env.now, asked.partition, TOO_EARLY_MS.min(self.back_off_ms));
+                Taken::Nothing
+            }
             Fetched::Records { .. } | Fetched::Refused => {
-                self.back_off(env.now, asked.partition);
+                self.back_off(env.now, asked.partition, self.back_off_ms);
                 Taken::Nothing
             }
         }
@@ -185,7 +195,7 @@ impl Fetcher {
         self.track(asked.partition, |tracked| tracked.asks_range = false);
         match range.filter(|_| current) {
             Some(range) => replica.out_of_range(env, range, out),
-            None => self.back_off(env.now, asked.partition),
+            None => self.back_off(env.now, asked.partition, self.back_off_ms),
         }
     }
 
@@ -205,8 +215,8 @@ impl Fetcher {
             && replica.position() == Some(asked.position)
     }
 
-    fn back_off(&mut self, now: Time, partition: PartitionId) {
-        let until = now.plus_ms(self.back_off_ms);
+    fn back_off(&mut self, now: Time, partition: PartitionId, ms: u64) {
+        let until = now.plus_ms(ms);
         self.track(partition, |tracked| tracked.ready_at = until);
     }
 

@@ -182,6 +182,16 @@ fn errors_wait_for_the_back_off() {
 }
 
 #[test]
+fn a_leader_that_has_not_heard_of_its_epoch_is_asked_again_at_once() {
+    let mut world = World::new();
+    let asked = world.ask_one();
+    world.answer(&asked, Fetched::TooEarly);
+    assert_eq!(world.ask(), None);
+    world.now = world.now.plus_ms(TOO_EARLY_MS);
+    assert_eq!(world.ask_one(), asked);
+}
+
+#[test]
 fn rule_14_out_of_range_asks_for_the_range_before_anything_is_cut() {
     let mut world = World::new();
     let asked = world.ask_one();

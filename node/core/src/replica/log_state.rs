@@ -8,7 +8,7 @@ use super::producers::Producers;
 use crate::types::Offset;
 
 /// How many batches keep their size for counting what a fetch could read.
-const SIZED_BATCHES: usize = 1024;
+const SIZED_BATCHES: usize = 128;
 
 /// More bytes than any fetch takes: what is readable when it begins before the sized batches.
 const UNSIZED_BYTES: u64 = u32::MAX as u64;
