@@ -13,14 +13,13 @@ pub enum ConfigError {
         /// What is wrong.
         reason: String,
     },
-    /// Neither Kafka nor this node has such a property: most likely a slip of the pen, which would
-    /// silently leave a default in force.
-    #[error("there is no property {name}{}", hint(.similar))]
-    Unknown {
+    /// Neither Kafka nor this node has such a property, but one of nearly this name.
+    #[error("there is no property {name}; did you mean {similar}?")]
+    Misspelt {
         /// As it is written.
         name: String,
-        /// A property with nearly this name.
-        similar: Option<String>,
+        /// The property with nearly this name.
+        similar: String,
     },
     /// The value is not one that the property takes.
     #[error("{name} is {value:?}, {reason}")]
@@ -46,8 +45,4 @@ impl ConfigError {
     pub(super) fn value(name: &str, value: &str, reason: impl Into<String>) -> ConfigError {
         ConfigError::Value { name: name.to_owned(), value: value.to_owned(), reason: reason.into() }
     }
-}
-
-fn hint(similar: &Option<String>) -> String {
-    similar.as_ref().map_or(String::new(), |name| format!("; did you mean {name}?"))
 }

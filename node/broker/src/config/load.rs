@@ -1,7 +1,8 @@
 //! From the text of a `server.properties` to settings.
 //!
-//! A property that Kafka has and this node has no use for is accepted, so that one file serves both,
-//! and named once in a warning. A name that neither knows is refused.
+//! A property that this node has no use for is accepted, so that one file serves Kafka and its
+//! plug-ins too, and named once in a warning. A name that nearly is a known one is refused: it would
+//! silently leave a default in force.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,15 @@ use super::{ConfigError, NODE_TABLE, Settings, by_node_name};
 /// Every property of Kafka 4.3.1's own nodes, with type, default and bounds.
 pub(super) const KAFKA: &str = include_str!("kafka-4.3.1-node.tsv");
 
+/// In how many letters a misspelt name differs at most.
+const MISSPELT_MAX: usize = 3;
+
 /// Settings, and what an operator should know of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
     /// What the file and the overrides say, over Kafka's defaults.
     pub settings: Settings,
-    /// Properties of Kafka that were set and have no effect here.
+    /// Properties that were set and have no effect here.
     pub without_effect: Vec<String>,
 }
 
@@ -67,10 +71,10 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<bool, Confi
         check(&row.property, name, value)?;
         return Ok(row.property.apply.is_some());
     }
-    if is_kafkas(name) {
-        return Ok(false);
+    match similar(name).filter(|_| !is_kafkas(name)) {
+        Some(similar) => Err(ConfigError::Misspelt { name: name.to_owned(), similar }),
+        None => Ok(false),
     }
-    Err(ConfigError::Unknown { name: name.to_owned(), similar: similar(name) })
 }
 
 fn check<C>(property: &Property<C>, name: &str, value: &str) -> Result<(), ConfigError> {
@@ -86,13 +90,13 @@ fn is_kafkas(name: &str) -> bool {
     name.starts_with("listener.name.") || kafka_names().any(|known| known == name)
 }
 
-/// The known name that differs least, if it differs little.
+/// The known name that differs least, if it differs by no more than a slip of the pen.
 fn similar(name: &str) -> Option<String> {
     let ours = NODE_TABLE.iter().map(|property| property.name);
     let distances =
         ours.chain(kafka_names()).map(|known| (strsim::levenshtein(name, known), known));
     let (distance, nearest) = distances.min()?;
-    (distance <= 3).then(|| nearest.to_owned())
+    (distance <= MISSPELT_MAX).then(|| nearest.to_owned())
 }
 
 fn apply_joint(
