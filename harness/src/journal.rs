@@ -44,7 +44,7 @@ impl Journal {
     /// Starts the journal of the run in `run_folder`.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be made, or another run has it.
     pub fn create(run_folder: &Path, clock: RunClock) -> Result<Self, JournalError> {
         let mut lines = LineWriter::create(&path(run_folder), &Plain {})?;
         lines.flush()?;
@@ -90,7 +90,10 @@ impl std::fmt::Debug for Journal {
 }
 
 fn lock(path: &Path) -> Result<File, JournalError> {
-    let locked = File::open(path).and_then(|file| file.lock().map(|()| file));
+    let locked = File::open(path).and_then(|file| {
+        file.try_lock()?;
+        Ok(file)
+    });
     Ok(locked.map_err(|source| FormatError::io(path, source))?)
 }
 

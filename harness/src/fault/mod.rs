@@ -117,5 +117,3 @@ pub fn parse(name: &str, parameters: &Value) -> Result<Box<dyn Fault>, Parameter
     (entry.parse)(parameters)
 }
 
-#[cfg(test)]
-mod tests;

@@ -1,1 +1,123 @@
-//! What a killed run leaves is restored, once.
+//! What a killed run leaves is restored, once, and strangers are left alone.
+
+use std::{os::unix::process::CommandExt, process::Command};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::{clock::RunClock, journal::Journal, process::RUN_VARIABLE};
+
+/// A process in a group of its own, as nodes are; reaped when dropped.
+struct Sleeper(std::process::Child);
+
+impl Sleeper {
+    fn start(marker: Option<&Path>) -> Self {
+        let mut command = Command::new("sleep");
+        command.arg("60").process_group(0).env_remove(RUN_VARIABLE);
+        marker.map(|folder| command.env(RUN_VARIABLE, folder));
+        Self(command.spawn().unwrap())
+    }
+
+    fn process(&self) -> OsProcess {
+        OsProcess::of(self.0.id() as i32).unwrap()
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// A run that was killed with these acts not undone.
+fn killed_run(acts: Vec<Act>) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let journal = Journal::create(folder.path(), RunClock::start()).unwrap();
+    for act in acts {
+        journal.begin(act).unwrap();
+    }
+    folder
+}
+
+fn stop(process: OsProcess) {
+    process.signal_group(Signal::STOP).unwrap();
+    while !process.stopped() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn processes_of_the_run_are_resumed_and_killed_and_then_nothing_is_left() {
+    let (paused, running) = (Sleeper::start(None), Sleeper::start(None));
+    stop(paused.process());
+    let folder = killed_run(vec![
+        Act::Process(paused.process().for_journal("node 1")),
+        Act::Process(running.process().for_journal("node 2")),
+        Act::Pause(paused.process().for_journal("node 1")),
+        Act::Link { rule: serde_json::json!({"action": "cut"}) },
+    ]);
+    let report = heal(folder.path()).unwrap();
+    assert_eq!(report.resumed.len(), 1);
+    let names: Vec<&str> = report.killed.iter().map(|killed| killed.name.as_str()).collect();
+    assert_eq!(names, ["node 1", "node 2"]);
+    assert!(!paused.process().alive() && !running.process().alive());
+    assert!(heal(folder.path()).unwrap().is_empty());
+}
+
+#[test]
+fn a_reused_pid_is_left_alone() {
+    let stranger = Sleeper::start(None);
+    let mut identity = stranger.process().for_journal("node 1");
+    identity.start_ticks -= 1;
+    let folder = killed_run(vec![Act::Process(identity.clone()), Act::Pause(identity)]);
+    assert!(heal(folder.path()).unwrap().is_empty());
+    assert!(stranger.process().alive());
+}
+
+#[test]
+fn a_process_whose_start_was_never_journalled_is_found_by_its_marker() {
+    let folder = killed_run(Vec::new());
+    let marked = Sleeper::start(Some(&folder.path().canonicalize().unwrap()));
+    let other = Sleeper::start(Some(Path::new("/another/run")));
+    while marked_processes(folder.path()).is_empty() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let report = heal(folder.path()).unwrap();
+    assert_eq!(report.killed.len(), 1);
+    assert_eq!(report.killed[0].process.pid, marked.0.id() as i32);
+    assert!(other.process().alive());
+}
+
+#[test]
+fn a_half_written_last_line_does_not_hinder() {
+    let sleeper = Sleeper::start(None);
+    let folder = killed_run(vec![Act::Process(sleeper.process().for_journal("node 1"))]);
+    let path = journal::path(folder.path());
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{whole}{{\"act\":1,\"wall_")).unwrap();
+    assert_eq!(heal(folder.path()).unwrap().killed.len(), 1);
+    assert!(heal(folder.path()).unwrap().is_empty());
+}
+
+#[test]
+fn what_cannot_be_undone_is_said() {
+    let undo = ["nft", "delete", "table"].map(str::to_owned).to_vec();
+    let folder = killed_run(vec![Act::Rule { undo }]);
+    assert_eq!(heal(folder.path()).unwrap().left, ["run by hand: nft delete table"]);
+}
+
+#[test]
+fn a_running_run_is_not_touched() {
+    let folder = TempDir::new().unwrap();
+    let _journal = Journal::create(folder.path(), RunClock::start()).unwrap();
+    let error = heal(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("still running"), "{error}");
+}
+
+#[test]
+fn a_folder_without_a_journal_is_named() {
+    let folder = TempDir::new().unwrap();
+    let error = heal(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("journal.jsonl") && error.contains("run folder?"), "{error}");
+}

@@ -61,6 +61,8 @@ pub enum SpawnError {
 }
 
 /// Starts the process in a group of its own. It is killed when the runtime that waits for it ends.
+/// When the harness itself is killed the process goes on, unless it is paused: the kernel hangs up
+/// on stopped process groups that lose their parent.
 ///
 /// # Errors
 /// When the program cannot be executed or its output files cannot be made.

@@ -1,22 +1,37 @@
 //! Accepts on one proxy port: who calls, may they connect now, and then carries the bytes.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Instant};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     io::AsyncReadExt,
     net::{TcpListener, TcpStream},
     sync::watch,
+    time,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Action, Endpoint, Part, caller,
+    Action, Endpoint, Part,
+    caller::{self, Caller},
     connection::{self, Ends},
     net::Shared,
     rule::ActiveRule,
     stream::Stream,
 };
 use crate::cluster::{Listener, NodeId, Place};
+
+/// How often a caller that seems to be no node is looked up: a node that was just started becomes
+/// known a moment after it runs.
+const LOOKS: usize = 100;
+/// How long to wait before looking again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// How long to wait when no connection can be accepted.
+const UNTIL_ONE_ENDS: Duration = Duration::from_millis(50);
 
 /// One proxy: the listener that it stands before.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +61,7 @@ pub(super) async fn serve(
             Err(error) => {
                 shared.fail(format!("the proxy at {} cannot accept: {error}", front.place.proxy));
                 // Out of descriptors, most likely: wait until some connection has ended.
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                time::sleep(UNTIL_ONE_ENDS).await;
             }
         }
     }
@@ -59,7 +74,7 @@ async fn connect(
     caller: SocketAddr,
     reset: CancellationToken,
 ) {
-    let mut ends = identify(&shared, front, caller).await;
+    let Some(mut ends) = identify(&shared, front, caller).await else { return };
     let entry = shared.registry.enter(ends, reset.clone());
     let opened = tokio::select! {
         () = reset.cancelled() => None,
@@ -75,23 +90,38 @@ async fn connect(
     connection::carry(&shared, ends, (opener, requests), acceptor, reset).await;
 }
 
-/// Only nodes call on the INTERNAL and CONTROLLER listeners; whoever else does is a client.
-async fn identify(shared: &Arc<Shared>, front: Front, caller: SocketAddr) -> Ends {
-    let node = match front.listener {
-        Listener::Client => None,
-        Listener::Internal | Listener::Controller => {
-            let (pids, proxy) = (Arc::clone(&shared.pids), front.place.proxy);
-            let search = move || caller::find(caller, proxy, &pids);
-            tokio::task::spawn_blocking(search).await.ok().flatten()
-        }
-    };
-    Ends {
-        opener: node.map_or(Endpoint::Clients, |(node, _)| Endpoint::Node(node)),
-        opener_pid: node.map(|(_, pid)| pid),
+/// Only nodes call on the INTERNAL and CONTROLLER listeners; whoever else does is a client. `None`
+/// when the caller has hung up already.
+async fn identify(shared: &Arc<Shared>, front: Front, caller: SocketAddr) -> Option<Ends> {
+    let client = Ends {
+        opener: Endpoint::Clients,
+        opener_pid: None,
         acceptor: front.node,
         acceptor_pid: None,
         listener: front.listener,
+    };
+    if front.listener == Listener::Client {
+        return Some(client);
     }
+    // A process that is just ending still has its socket in the first table and no open files any
+    // more, so one look does not make a stranger.
+    for _ in 0..LOOKS {
+        match look_up(shared, front, caller).await {
+            Caller::Node(node, pid) => {
+                let (opener, opener_pid) = (Endpoint::Node(node), Some(pid));
+                return Some(Ends { opener, opener_pid, ..client });
+            }
+            Caller::Gone => return None,
+            Caller::Stranger => time::sleep(BETWEEN_LOOKS).await,
+        }
+    }
+    Some(client)
+}
+
+async fn look_up(shared: &Arc<Shared>, front: Front, caller: SocketAddr) -> Caller {
+    let (pids, proxy) = (Arc::clone(&shared.pids), front.place.proxy);
+    let search = move || caller::find(caller, proxy, &pids);
+    tokio::task::spawn_blocking(search).await.unwrap_or(Caller::Gone)
 }
 
 /// Dials the node once no cut keeps the two ends from a handshake. `None` when the opener gives up

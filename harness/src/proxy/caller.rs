@@ -5,24 +5,32 @@ use std::{fs, net::SocketAddr, path::Path};
 
 use crate::{cluster::NodeId, process::KnownPids};
 
-/// The node that opened the connection from `caller` to the proxy at `proxy`, with its pid; `None`
-/// when no known process holds the socket.
-pub(super) fn find(
-    caller: SocketAddr,
-    proxy: SocketAddr,
-    pids: &KnownPids,
-) -> Option<(NodeId, i32)> {
-    // A socket of a dual-stack listener or client stands in the second table.
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-    let inode = tables.iter().find_map(|table| {
-        inode_in(&fs::read_to_string(table).ok()?, caller.port(), proxy.port())
-    })?;
-    let wanted = format!("socket:[{inode}]");
-    let all = pids.all();
-    all.into_iter().find(|(pid, _)| holds(*pid, &wanted)).map(|(pid, node)| (node, pid))
+/// Who opened a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// This node, with its pid.
+    Node(NodeId, i32),
+    /// A process that is no node.
+    Stranger,
+    /// Nobody any more: the socket was closed, as when its process has ended.
+    Gone,
 }
 
-/// The inode of the socket with these local and remote ports; the ports suffice on one loopback.
+/// Who opened the connection from `caller` to the proxy at `proxy`.
+pub(super) fn find(caller: SocketAddr, proxy: SocketAddr, pids: &KnownPids) -> Caller {
+    // A socket of a dual-stack listener or client stands in the second table.
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+    let inode = tables
+        .iter()
+        .find_map(|table| inode_in(&fs::read_to_string(table).ok()?, caller.port(), proxy.port()));
+    let Some(inode) = inode else { return Caller::Gone };
+    let wanted = format!("socket:[{inode}]");
+    let holder = pids.all().into_iter().find(|(pid, _)| holds(*pid, &wanted));
+    holder.map_or(Caller::Stranger, |(pid, node)| Caller::Node(node, pid))
+}
+
+/// The inode of the socket with these local and remote ports, which suffice on one loopback; a closed
+/// socket has none.
 fn inode_in(table: &str, local: u16, remote: u16) -> Option<u64> {
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -54,10 +62,12 @@ mod tests {
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (caller, proxy) = (stream.local_addr().unwrap(), listener.local_addr().unwrap());
         let pids = KnownPids::default();
-        assert_eq!(find(caller, proxy, &pids), None);
+        assert_eq!(find(caller, proxy, &pids), Caller::Stranger);
         let own = std::process::id() as i32;
         pids.add(own, NodeId(2));
-        assert_eq!(find(caller, proxy, &pids), Some((NodeId(2), own)));
+        assert_eq!(find(caller, proxy, &pids), Caller::Node(NodeId(2), own));
+        drop(stream);
+        assert_eq!(find(caller, proxy, &pids), Caller::Gone);
     }
 
     #[test]

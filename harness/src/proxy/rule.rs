@@ -130,7 +130,7 @@ impl ActiveRule {
         self.reset.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn stats(&self) -> RuleStats {
+    pub(super) fn stats(&self) -> RuleStats {
         RuleStats {
             bytes: self.bytes.load(Ordering::Relaxed),
             frames: self.frames.load(Ordering::Relaxed),

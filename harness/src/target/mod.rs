@@ -133,3 +133,8 @@ pub fn open(name: &str, options: &TargetOptions) -> Result<Box<dyn Target>, Targ
     };
     (entry.open)(options)
 }
+
+pub use node::find_binary as find_node_binary;
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ const CONFIGURATION: &str = "server.properties";
 
 fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
     let binary = find_binary()?;
-    Ok(Box::new(NodeTarget { binary, mutants: options.mutants.clone() }))
+    Ok(Box::new(NodeTarget::new(binary, options.mutants.clone())))
 }
 
 /// Finds `highwater-node`: the variable, else beside the running executable.
@@ -53,12 +53,17 @@ fn missing(advice: &str) -> TargetError {
 }
 
 #[derive(Debug)]
-struct NodeTarget {
+pub(super) struct NodeTarget {
     binary: PathBuf,
     mutants: Vec<String>,
 }
 
 impl NodeTarget {
+    /// Nodes of this binary with these mutants switched on.
+    pub(super) fn new(binary: PathBuf, mutants: Vec<String>) -> Self {
+        Self { binary, mutants }
+    }
+
     fn write_configuration(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<(), TargetError> {
         let text = server_properties(plan, node);
         let path = node.folder.join(CONFIGURATION);

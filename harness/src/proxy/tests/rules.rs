@@ -210,21 +210,14 @@ async fn the_end_of_a_connection_passes_both_ways() {
 async fn a_node_that_does_not_listen_resets_its_callers() {
     let bench = Bench::new().await;
     let mut ports = PortPool::new();
-    let place = Place {
-        real: ([127, 0, 0, 1], ports.take().unwrap()).into(),
-        ..bench.place(ONE, Listener::Client)
-    };
     let mut plan = bench.plan.clone();
-    for node in plan.nodes.values_mut() {
-        for known in node.listeners.values_mut() {
-            known.proxy.set_port(ports.take().unwrap());
-        }
+    for place in plan.nodes.values_mut().flat_map(|node| node.listeners.values_mut()) {
+        place.proxy.set_port(ports.take().unwrap());
+        place.real.set_port(ports.take().unwrap());
     }
-    let node = plan.nodes.get_mut(&ONE).unwrap();
-    let client = node.listeners.get_mut(&Listener::Client).unwrap();
-    client.real = place.real;
-    let front = *client;
-    let journal = Arc::new(Journal::create(bench.path(), RunClock::start()).unwrap());
+    let front = plan.nodes[&ONE].place(Listener::Client).unwrap();
+    let other = TempDir::new().unwrap();
+    let journal = Arc::new(Journal::create(other.path(), RunClock::start()).unwrap());
     let _net = ProxyNet::start(&plan, Arc::default(), journal).await.unwrap();
     let mut caller = Caller::connect(front).await;
     assert!(timeout(LATE, caller.hear()).await.unwrap().is_err());

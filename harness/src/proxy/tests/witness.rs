@@ -63,7 +63,8 @@ async fn answers_to_clients_are_witnessed_with_code_and_offset() {
     assert_ne!(own.proxy, place.proxy);
     plan.nodes.retain(|id, _| *id == ONE);
     plan.nodes.get_mut(&ONE).unwrap().listeners = [(Listener::Client, own)].into();
-    let journal = Arc::new(Journal::create(bench.path(), RunClock::start()).unwrap());
+    let other = TempDir::new().unwrap();
+    let journal = Arc::new(Journal::create(other.path(), RunClock::start()).unwrap());
     let net = ProxyNet::start(&plan, Arc::default(), journal).await.unwrap();
     let listener = TcpListener::bind(own.real).await.unwrap();
 

@@ -1,0 +1,67 @@
+//! Faults are made from their parameters, and wrong ones are refused by name.
+
+use highwater_harness::fault::{TABLE, parse};
+use serde_json::{Value, json};
+
+fn refusal(name: &str, with: Value) -> String {
+    parse(name, &with).unwrap_err().to_string()
+}
+
+#[test]
+fn every_fault_of_the_table_is_named_and_described() {
+    let names: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
+    let wanted = [
+        "cut",
+        "hold",
+        "isolate",
+        "kill",
+        "leader-move",
+        "pause",
+        "reply-loss",
+        "restart",
+        "rolling-restart",
+        "slow-link",
+        "split",
+        "stop",
+        "storm",
+    ];
+    assert_eq!(names, wanted);
+    assert!(TABLE.iter().all(|(_, about, _)| about.ends_with('.')));
+}
+
+#[test]
+fn faults_that_need_no_parameter_take_none() {
+    for name in ["kill", "stop", "pause", "restart", "isolate", "split", "reply-loss", "storm"] {
+        assert!(parse(name, &Value::Null).is_ok(), "{name}");
+        assert!(parse(name, &json!({})).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_fault_is_refused_with_the_names_there_are() {
+    let refusal = refusal("meteor", Value::Null);
+    assert!(refusal.starts_with("unknown fault `meteor`; known: cut, hold, "), "{refusal}");
+}
+
+#[test]
+fn the_field_that_is_wrong_is_named() {
+    let cases = [
+        ("kill", json!({"who": "leader"}), "unknown field `who`"),
+        ("kill", json!({"aim": "king"}), "field `aim`: whom to hit"),
+        ("cut", json!({"from": "clients"}), "missing field `to`"),
+        (
+            "hold",
+            json!({"from": "clients", "to": "one", "api": "Fetsh", "part": "answer"}),
+            "Fetsh",
+        ),
+        ("leader-move", json!({"of": "topic"}), "field `of`: `topic` names no partition"),
+        ("slow-link", json!({"from": "one", "to": "one", "delay_ms": -1}), "field `delay_ms`"),
+        ("storm", json!({"of": []}), "field `of`"),
+        ("storm", json!({"of": [{"fault": "meteor"}]}), "unknown fault `meteor`"),
+        ("storm", json!({"hold_ms": [9, 3]}), "field `hold_ms`: 9 is more than 3"),
+    ];
+    for (name, with, wanted) in cases {
+        let refusal = refusal(name, with);
+        assert!(refusal.contains(wanted), "{name}: {refusal}");
+    }
+}
