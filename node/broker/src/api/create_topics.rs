@@ -1,17 +1,24 @@
 //! CreateTopics: topics with their partitions, placement and settings.
 
+use std::sync::Arc;
+
 use highwater_node_core::controller::reply::CreatedTopic;
 use highwater_node_core::controller::request::{CreateTopics, NewTopic};
 use highwater_node_core::controller::{Reply, Request};
 use highwater_node_core::error::Refusal;
+use highwater_node_core::metadata::record::Resource;
 use highwater_node_core::types::BrokerId;
 use highwater_wire::messages::create_topics_request::CreatableTopic;
-use highwater_wire::messages::create_topics_response::CreatableTopicResult;
+use highwater_wire::messages::create_topics_response::{
+    CreatableTopicConfigs, CreatableTopicResult,
+};
 use highwater_wire::messages::{CreateTopicsRequest, CreateTopicsResponse, TopicName};
 use highwater_wire::{ErrorCode, StrBytes};
 use rand::RngExt;
 use uuid::Uuid;
 
+use crate::config::NodeConfig;
+use crate::config::describe::{self, Described, Places, Values};
 use crate::controller::{answer, code_and_message};
 use crate::node::Node;
 use crate::reply::ReplyToken;
@@ -31,13 +38,23 @@ fn handle(node: &mut Node, request: CreateTopicsRequest, reply: ReplyToken) {
         seed: node.kernel.random().random(),
     });
     let version = reply.version();
+    let defaults = Defaults {
+        config: Arc::clone(&node.config),
+        cluster: node.image().configs.get(&Resource::Broker(None)).cloned(),
+    };
     answer(node, reply, asked, refused, move |reply| match reply {
         Reply::CreateTopics(topics) => {
-            let row = |(name, result)| topic_result(version, name, result);
+            let row = |(name, result)| topic_result(version, name, result, &defaults);
             CreateTopicsResponse::default().with_topics(topics.into_iter().map(row).collect())
         }
         other => unreachable!("a creation is not answered by {other:?}"),
     });
+}
+
+/// What a topic's settings are when nobody sets them on it.
+struct Defaults {
+    config: Arc<NodeConfig>,
+    cluster: Option<Values>,
 }
 
 fn refuse(request: &CreateTopicsRequest, error: ErrorCode) -> CreateTopicsResponse {
@@ -74,6 +91,7 @@ fn topic_result(
     version: i16,
     name: String,
     result: Result<CreatedTopic, Refusal>,
+    defaults: &Defaults,
 ) -> CreatableTopicResult {
     let (code, message) = code_and_message(&result);
     let row = CreatableTopicResult::default()
@@ -88,7 +106,27 @@ fn topic_result(
     match version {
         DETAILS_SINCE.. => row
             .with_num_partitions(created.partitions)
-            .with_replication_factor(created.replication_factor),
+            .with_replication_factor(created.replication_factor)
+            .with_configs(Some(configs(created.configs, defaults))),
         _ => row,
     }
+}
+
+/// The settings in force, each with its place.
+fn configs(own: Vec<(String, String)>, defaults: &Defaults) -> Vec<CreatableTopicConfigs> {
+    let own: Values = own.into_iter().collect();
+    let places = Places {
+        topic: Some(&own),
+        broker: None,
+        cluster: defaults.cluster.as_ref(),
+        file: &defaults.config.given,
+    };
+    let row = |one: Described| {
+        CreatableTopicConfigs::default()
+            .with_name(StrBytes::from_string(one.name))
+            .with_value(one.value.map(StrBytes::from_string))
+            .with_read_only(one.read_only)
+            .with_config_source(one.source as i8)
+    };
+    describe::topic(&places).into_iter().map(row).collect()
 }
