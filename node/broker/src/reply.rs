@@ -1,6 +1,6 @@
 //! The right to answer one request, once.
 
-use highwater_wire::{ApiKey, RequestHeader, StrBytes};
+use highwater_wire::{ApiKey, RequestHeader};
 
 use crate::connection::ListenerKind;
 use crate::effect::ConnId;
@@ -35,11 +35,6 @@ impl ReplyToken {
         self.header.correlation_id
     }
 
-    /// What the caller calls itself.
-    pub fn client_id(&self) -> Option<&StrBytes> {
-        self.header.client_id.as_ref()
-    }
-
     /// Whom the listener serves that the request came in by.
     pub fn listener(&self) -> ListenerKind {
         self.listener
@@ -48,11 +43,6 @@ impl ReplyToken {
     /// The name of that listener.
     pub fn listener_name(&self) -> &str {
         &self.listener_name
-    }
-
-    /// The connection that the answer goes to; fetch sessions belong to it.
-    pub fn conn(&self) -> ConnId {
-        self.conn
     }
 
     /// True when a broker forwarded the request in an Envelope.

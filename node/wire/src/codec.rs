@@ -81,11 +81,6 @@ pub struct EncodeError {
     pub why: String,
 }
 
-/// Reads only the header of a request frame; the proxies need no more.
-pub fn peek_header(mut frame: Bytes) -> Result<RequestHeader, DecodeError> {
-    RequestHeader::decode(&mut frame)
-}
-
 /// Reads a whole request frame. Record bytes share the frame's memory.
 pub fn decode_request(mut frame: Bytes) -> Result<Request, DecodeError> {
     let header = RequestHeader::decode(&mut frame)?;

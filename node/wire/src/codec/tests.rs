@@ -22,7 +22,6 @@ fn a_request_reads_back_in_every_version() {
         for client_id in [None, Some(""), Some("client")] {
             let header = header(ApiKey::Metadata, version, client_id);
             let frame = encode_request(&header, &body).unwrap();
-            assert_eq!(peek_header(frame.clone()).unwrap(), header);
             assert_eq!(decode_request(frame).unwrap(), Request { header, body: body.clone() });
         }
     }
