@@ -164,6 +164,7 @@ impl Controller {
     }
 
     fn tick(&mut self, now: Time) {
+        self.forgive_own_stall(now);
         self.fence_expired(now);
         if self.unclean_due <= now {
             self.unclean_due = now.plus_ms(self.settings.unclean_interval_ms);
@@ -172,6 +173,16 @@ impl Controller {
         if self.rebalance_due.is_some_and(|due| due <= now) {
             self.rebalance_due = Some(now.plus_ms(self.settings.rebalance_interval_ms));
             self.rebalance();
+        }
+    }
+
+    /// A tick that comes late by much shows that this process was paused, while heartbeats waited
+    /// for it: every broker gets a whole session from now on. In a quorum of several such a
+    /// controller has lost its office, and the next one does the same.
+    fn forgive_own_stall(&mut self, now: Time) {
+        let late_ms = self.next_wake().map_or(0, |due| now.since(due) / 1_000_000);
+        if late_ms > self.settings.session_timeout_ms / 4 {
+            self.sessions.forgive(now);
         }
     }
 

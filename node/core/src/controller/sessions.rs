@@ -49,6 +49,13 @@ impl Sessions {
         self.brokers.insert(broker, session);
     }
 
+    /// The controller did not run for a while: what it could not hear is not held against anyone.
+    pub(super) fn forgive(&mut self, now: Time) {
+        for session in self.brokers.values_mut() {
+            session.last_contact = now;
+        }
+    }
+
     /// The broker's session is over.
     pub(super) fn end(&mut self, broker: BrokerId) {
         self.brokers.remove(&broker);

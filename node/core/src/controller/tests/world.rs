@@ -64,6 +64,7 @@ impl World {
     pub fn execute(&mut self, line: &Line<'_>) -> String {
         let told = match line.command {
             "wait" => self.wait(line.number("ms").expect("wait ms=") as u64),
+            "stall" => self.stall(line.number("ms").expect("stall ms=") as u64),
             "stuck" => self.commits(false),
             "commit" => self.commits(true),
             "failover" => self.fail_over(),
@@ -113,6 +114,15 @@ impl World {
         }
         self.now = until;
         told
+    }
+
+    /// The controller's process stands still, and notices when it goes on.
+    fn stall(&mut self, ms: u64) -> String {
+        self.now = self.now.plus_ms(ms);
+        self.controller.step(self.now, Input::Tick, &mut self.out);
+        self.commit();
+        let outputs = std::mem::take(&mut self.out);
+        self.told(&outputs)
     }
 
     /// Another controller takes over with the same log.
