@@ -49,7 +49,8 @@ fn replicas(node: &Node, version: i16) -> (Vec<ReplicaState>, Vec<ReplicaState>)
         let ms = |time: highwater_node_core::types::Time| (time.0 / 1_000_000) as i64;
         row(id, member.log_end, (ms(member.fetched_at), member.caught_up_at.map_or(-1, ms)))
     };
-    let own = row(node.config.node_id, quorum.log_end(), (-1, -1));
+    let now_ms = node.kernel.unix_ms();
+    let own = row(node.config.node_id, quorum.log_end(), (now_ms, now_ms));
     let votes = |id: &BrokerId| quorum.voters().0.contains(id);
     let (voters, observers): (Vec<_>, Vec<_>) = quorum.members().partition(|(id, _)| votes(id));
     let voters = std::iter::once(own).chain(voters.into_iter().map(member_row));

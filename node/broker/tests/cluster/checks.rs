@@ -119,6 +119,7 @@ impl Checks {
         partitions: &BTreeSet<PartitionId>,
     ) -> Checked {
         node.broker().replicas.validate();
+        node.broker().follower.observer().validate();
         for id in partitions {
             let replica = node.broker().replicas.replica(*id);
             let leads = replica.and_then(|replica| Some((replica.leads()?.0, replica.bounds())));
