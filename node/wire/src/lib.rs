@@ -10,6 +10,8 @@ mod guard;
 pub mod header;
 pub mod messages;
 pub mod metadata;
+#[cfg(any(test, feature = "sample"))]
+pub mod sample;
 mod varint;
 pub mod versions;
 

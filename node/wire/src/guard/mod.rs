@@ -4,7 +4,7 @@
 //! ask for gigabytes. The guard walks a message by its schema without reserving anything; what it
 //! lets through has as many elements as it claims, and no more than a limit.
 
-mod schema;
+pub(crate) mod schema;
 mod walk;
 
 use bytes::{Buf, Bytes};

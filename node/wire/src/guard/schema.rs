@@ -14,7 +14,7 @@ const TEXT: &str = include_str!("../../schema/messages.txt");
 
 /// How the bytes of one value follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// So many bytes.
     Fixed(usize),
     /// A length, then text.
@@ -34,19 +34,19 @@ pub(super) enum Kind {
 
 /// One field of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
-    pub(super) kind: Kind,
+pub(crate) struct Field {
+    pub(crate) kind: Kind,
     /// The first and the last version that have it.
-    pub(super) versions: (i16, i16),
-    pub(super) tag: Option<u32>,
+    pub(crate) versions: (i16, i16),
+    pub(crate) tag: Option<u32>,
 }
 
 /// One request, response or record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// The first version with compact lengths and tagged fields.
-    pub(super) flexible_from: i16,
-    pub(super) fields: Vec<Field>,
+    pub(crate) flexible_from: i16,
+    pub(crate) fields: Vec<Field>,
 }
 
 #[derive(Debug, Default)]
@@ -57,22 +57,22 @@ struct Table {
 }
 
 /// The schema of an API's request.
-pub(super) fn request(api: ApiKey) -> &'static Message {
+pub(crate) fn request(api: ApiKey) -> &'static Message {
     TABLE.requests.get(&(api as i16)).expect("the table has every API of the codec library")
 }
 
 /// The schema of an API's response.
-pub(super) fn response(api: ApiKey) -> &'static Message {
+pub(crate) fn response(api: ApiKey) -> &'static Message {
     TABLE.responses.get(&(api as i16)).expect("the table has every API of the codec library")
 }
 
 /// The schema of a message that is neither.
-pub(super) fn data(name: &str) -> &'static Message {
+pub(crate) fn data(name: &str) -> &'static Message {
     TABLE.data.get(name).expect("the table has every control record")
 }
 
 impl Field {
-    pub(super) fn is_in(&self, version: i16) -> bool {
+    pub(crate) fn is_in(&self, version: i16) -> bool {
         self.versions.0 <= version && version <= self.versions.1
     }
 }

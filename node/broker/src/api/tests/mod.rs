@@ -4,4 +4,5 @@ mod configs;
 mod describe;
 mod image;
 mod metadata;
+mod random;
 mod table;

@@ -4,10 +4,9 @@ use bytes::Bytes;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::sample;
 use crate::guard::{check_request, check_response, schema};
 use crate::messages::{ApiKey, RequestKind, ResponseKind};
-use crate::versions;
+use crate::{sample, versions};
 
 /// All APIs of the codec library.
 fn apis() -> impl Iterator<Item = ApiKey> {
