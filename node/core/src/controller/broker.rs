@@ -26,7 +26,9 @@ impl Controller {
             (self.rules.proves_clean_shutdown)(broker.epoch, request.previous_epoch)
         });
         let restarted = known.is_some() && same.is_none();
-        let epoch = BrokerEpoch(self.image.end.0);
+        // The same process asks again when an answer was lost, maybe by a request that was long on
+        // its way: it keeps its epoch, or it would never learn of the newer one.
+        let epoch = same.map_or(BrokerEpoch(self.image.end.0), |broker| broker.epoch);
         let record = RegisterBrokerRecord {
             broker: id,
             incarnation: request.incarnation,

@@ -45,6 +45,8 @@ impl Sessions {
     ) {
         let kept = self.brokers.get(&broker).filter(|session| session.epoch == epoch);
         let shutdown_at = kept.and_then(|session| session.shutdown_at);
+        let metadata_offset =
+            kept.map_or(metadata_offset, |s| s.metadata_offset.max(metadata_offset));
         let session = Session { epoch, last_contact: now, metadata_offset, shutdown_at };
         self.brokers.insert(broker, session);
     }
