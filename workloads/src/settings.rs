@@ -44,7 +44,7 @@ pub struct ClientTimeouts {
 
 impl Default for ClientTimeouts {
     fn default() -> Self {
-        ClientTimeouts { request_ms: 3_000, slack_ms: 500, delivery_ms: 8_000, poll_wait_ms: 100 }
+        ClientTimeouts { request_ms: 3_000, slack_ms: 500, delivery_ms: 8_000, poll_wait_ms: 50 }
     }
 }
 

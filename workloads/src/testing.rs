@@ -59,7 +59,9 @@ impl FakeBroker {
         let request = decode_request(frame).expect("clients send whole requests");
         let body = match &request.body {
             RequestKind::Metadata(_) => ResponseKind::Metadata(self.metadata()),
-            RequestKind::InitProducerId(_) => {
+            RequestKind::ApiVersions(_) => ResponseKind::ApiVersions(Default::default()),
+            RequestKind::InitProducerId(init) => {
+                assert_eq!(init.transactional_id, None, "an empty id is an id");
                 self.next_producer_id += 1;
                 let id = ProducerId(self.next_producer_id);
                 let answer = InitProducerIdResponse::default().with_producer_id(id);

@@ -9,8 +9,11 @@ use highwater_history::{
 };
 use highwater_workloads::Key;
 
-use super::{fail::Failure, play::Played, setup::Setup, world::World};
-use crate::nemesis::{ClusterView, Partition};
+use super::{evidence::availability, fail::Failure, play::Played, setup::Setup, world::World};
+use crate::{
+    nemesis::{ClusterView, Partition},
+    steps::Span,
+};
 
 /// What a run left.
 pub struct Ending<'a> {
@@ -42,7 +45,7 @@ impl Ending<'_> {
     pub fn write(self) -> Result<(), Failure> {
         let ended = if self.failure.is_some() { Ended::Failed } else { Ended::Complete };
         let mut outcome = Outcome::new(ended, self.world.clock.now_ns());
-        outcome.limits = self.limits();
+        outcome.limits = self.limits()?;
         outcome.partitions = self.partitions();
         outcome.coverage = coverage(&self.played);
         let crashes = self.world.cluster.crashes();
@@ -59,14 +62,23 @@ impl Ending<'_> {
         Ok(outcome.write(&self.world.folder.outcome_path())?)
     }
 
-    fn limits(&self) -> Vec<Limit> {
-        let took_ms = (self.recovery.ended_at - self.recovery.healed_at) / 1_000_000;
-        let limit = |span: crate::steps::Span| Limit {
-            name: "max-recovery".into(),
+    /// The limits that the user set, and what was measured.
+    fn limits(&self) -> Result<Vec<Limit>, Failure> {
+        let recovery_ns = self.recovery.ended_at - self.recovery.healed_at;
+        let limit = |name: &str, span: Span, took_ns: u64| Limit {
+            name: name.into(),
             limit_ms: span.0,
-            took_ms,
+            took_ms: took_ns / 1_000_000,
         };
-        self.setup.max_recovery.map(limit).into_iter().collect()
+        let mut limits = Vec::new();
+        if let Some(span) = self.setup.max_recovery {
+            limits.push(limit("max-recovery", span, recovery_ns));
+        }
+        if let Some(span) = self.setup.max_unavailable {
+            let gap_ns = availability::longest_gap(&self.world.folder.history_path())?;
+            limits.push(limit("max-unavailable", span, gap_ns));
+        }
+        Ok(limits)
     }
 
     fn partitions(&self) -> BTreeMap<highwater_history::Key, FinalPartition> {

@@ -27,7 +27,7 @@ use super::{
     recover::{self, Watcher},
     setup::Setup,
     ui::{Tell, Ui},
-    world::{World, make_folder, new_run_id},
+    world::{Ground, World, make_folder, new_run_id},
 };
 use crate::nemesis::{ClusterView, Controls};
 
@@ -61,13 +61,17 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
     let setup = asked.setup;
     let folder = make_folder(asked.out, setup, &run_id)?;
     asked.ui.say(&format!("run {run_id}: schedule {}, seed {}", setup.schedule.name, setup.seed));
-    let world = World::start(setup, folder.clone(), &run_id).await?;
-    let run = Run { setup, world: &world, tell: asked.ui.timed(world.clock) };
+    let ground = Ground::lay(setup, folder.clone(), &run_id).await?;
+    let carried = async {
+        let world = ground.serve(setup).await?;
+        let run = Run { setup, world: &world, tell: asked.ui.timed(world.clock) };
+        run.carry_through(asked.command, asked.reproduce).await
+    };
     let result = tokio::select! {
-        result = run.carry_through(asked.command, asked.reproduce) => result,
+        result = carried => result,
         _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
     };
-    world.cluster.kill_all().await;
+    ground.cluster.kill_all().await;
     match result {
         Ok(()) => Ok(folder),
         Err(failure) => {
@@ -75,7 +79,7 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
                 Failure::Interrupted => Ended::Interrupted,
                 Failure::Usage(_) | Failure::Harness(_) => Ended::Failed,
             };
-            let mut outcome = Outcome::new(ended, world.clock.now_ns());
+            let mut outcome = Outcome::new(ended, ground.clock.now_ns());
             outcome.harness_failure = (ended == Ended::Failed).then(|| failure.to_string());
             outcome.write(&folder.outcome_path())?;
             Err(failure)

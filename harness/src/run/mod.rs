@@ -18,6 +18,8 @@ mod play;
 mod recover;
 pub mod sampler;
 pub mod setup;
+#[cfg(test)]
+mod tests;
 mod ui;
 mod world;
 

@@ -15,7 +15,7 @@ use super::{
     asks::{self, ClusterMetadata},
     direct::Direct,
     fail::Failure,
-    setup::Setup,
+    setup::{BadOption, Setup},
 };
 use crate::{
     clock::RunClock,
@@ -23,7 +23,7 @@ use crate::{
     journal::Journal,
     ports::PortPool,
     proxy::ProxyNet,
-    target::{self, TargetOptions},
+    target::{self, TargetError, TargetOptions},
 };
 
 /// How long one question to a starting cluster may take.
@@ -32,6 +32,22 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SERVING_WITHIN: Duration = Duration::from_secs(60);
 /// How often that is asked: a broker tells nobody.
 const ASK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a run stands on before any process of it runs.
+pub struct Ground {
+    /// The run's id, part of topic names and payloads.
+    pub run_id: String,
+    /// The run folder.
+    pub folder: RunFolder,
+    /// The run's clock.
+    pub clock: RunClock,
+    /// The brokers and controllers.
+    pub cluster: Arc<Cluster>,
+    /// The links.
+    pub net: Arc<ProxyNet>,
+    /// Keeps the ports ours.
+    _ports: PortPool,
+}
 
 /// Everything that runs.
 pub struct World {
@@ -49,8 +65,6 @@ pub struct World {
     pub catalog: Arc<Catalog>,
     /// Numbers the dumps.
     pub next_dump: Arc<AtomicU64>,
-    /// Keeps the ports ours.
-    _ports: PortPool,
 }
 
 /// A number that differs from run to run: for names, never for decisions.
@@ -84,12 +98,12 @@ pub fn make_folder(out: &Path, setup: &Setup, run_id: &str) -> Result<RunFolder,
     Ok(RunFolder::new(path))
 }
 
-impl World {
-    /// Starts the cluster behind its proxies and creates the topics.
+impl Ground {
+    /// Plans the cluster, writes its configuration and starts its proxies.
     ///
     /// # Errors
-    /// When the target, a port or a topic cannot be had; nothing keeps running then.
-    pub async fn start(setup: &Setup, folder: RunFolder, run_id: &str) -> Result<World, Failure> {
+    /// When the target or a port cannot be had.
+    pub async fn lay(setup: &Setup, folder: RunFolder, run_id: &str) -> Result<Ground, Failure> {
         let clock = RunClock::start();
         let journal = Arc::new(Journal::create(folder.path(), clock)?);
         let mut ports = PortPool::new();
@@ -97,36 +111,35 @@ impl World {
         let options =
             TargetOptions { rest: setup.target_rest.clone(), mutants: setup.mutants.clone() };
         let target = target::open(&setup.target, &options).map_err(|error| match error {
-            target::TargetError::Unknown { .. } => {
-                Failure::Usage(super::setup::BadOption(error.to_string()))
-            }
+            TargetError::Unknown { .. } => Failure::Usage(BadOption(error.to_string())),
             other => other.into(),
         })?;
         let cluster = Cluster::new(Arc::clone(&plan), target.into(), Arc::clone(&journal));
         cluster.prepare().await?;
         let net = ProxyNet::start(&plan, Arc::clone(cluster.pids()), journal).await?;
-        let started = async {
-            cluster.start_all().await?;
-            create_topics(&cluster, setup, run_id).await
-        };
-        match started.await {
-            Ok(catalog) => Ok(World {
-                run_id: run_id.to_owned(),
-                folder,
-                clock,
-                cluster,
-                net,
-                catalog: Arc::new(catalog),
-                next_dump: Arc::new(AtomicU64::new(1)),
-                _ports: ports,
-            }),
-            Err(failure) => {
-                cluster.kill_all().await;
-                Err(failure)
-            }
-        }
+        Ok(Ground { run_id: run_id.to_owned(), folder, clock, cluster, net, _ports: ports })
     }
 
+    /// Starts every process and creates the topics.
+    ///
+    /// # Errors
+    /// When a process does not serve or a topic is refused.
+    pub async fn serve(&self, setup: &Setup) -> Result<World, Failure> {
+        self.cluster.start_all().await?;
+        let catalog = create_topics(&self.cluster, setup, &self.run_id).await?;
+        Ok(World {
+            run_id: self.run_id.clone(),
+            folder: self.folder.clone(),
+            clock: self.clock,
+            cluster: Arc::clone(&self.cluster),
+            net: Arc::clone(&self.net),
+            catalog: Arc::new(catalog),
+            next_dump: Arc::new(AtomicU64::new(1)),
+        })
+    }
+}
+
+impl World {
     /// Where clients under test are told to begin.
     #[must_use]
     pub fn bootstrap(&self) -> Vec<Address> {
@@ -145,7 +158,7 @@ fn plan(setup: &Setup, folder: &Path, ports: &mut PortPool) -> Result<ClusterPla
     for (id, properties) in &setup.node_properties {
         let node = plan.nodes.get_mut(&NodeId(*id)).ok_or_else(|| {
             let why = format!("--set {id}:...: no node {id}; brokers are 1 to {}", setup.nodes);
-            super::setup::BadOption(why)
+            BadOption(why)
         })?;
         node.properties.extend(properties.clone());
     }
@@ -205,7 +218,7 @@ async fn ask_to_create(
     if refused.is_empty() {
         return Ok(());
     }
-    Err(Failure::Usage(super::setup::BadOption(refused.join("; "))))
+    Err(Failure::Usage(BadOption(refused.join("; "))))
 }
 
 /// Asks every broker until each says what is wanted.

@@ -16,7 +16,7 @@ pub(super) fn make(_: &Ask) -> Value {
                   the other, longer than session and election; then heal.",
         "settings": {
             "client": {
-                "request_ms": 10_000, "slack_ms": 500, "delivery_ms": 20_000, "poll_wait_ms": 100,
+                "request_ms": 10_000, "slack_ms": 500, "delivery_ms": 20_000, "poll_wait_ms": 50,
             },
             "assignment": [1, 2, 3],
         },

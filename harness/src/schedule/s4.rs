@@ -14,7 +14,7 @@ pub static ENTRY: Entry = Entry {
             "settings": {
                 "client": {
                     "request_ms": 10_000, "slack_ms": 500, "delivery_ms": 20_000,
-                    "poll_wait_ms": 100,
+                    "poll_wait_ms": 50,
                 },
                 "assignment": [1, 2, 3],
             },

@@ -82,7 +82,10 @@ impl Consumer {
                 self.operate(now, slot, op, out);
                 Vec::new()
             }
-            Input::Connected(conn) => self.links.connected(conn, out),
+            Input::Connected(conn) => {
+                self.links.connected(conn, out);
+                Vec::new()
+            }
             Input::Written(conn) => self.links.written(conn),
             Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
             Input::Closed(conn) => self.links.closed(conn),

@@ -1,9 +1,14 @@
 //! A client's connections: requests out, answers matched by correlation id, losses and time-outs.
+//!
+//! A connection is of use once its broker answered ApiVersions, as with Kafka's clients: a socket that
+//! was accepted and then closed has carried nothing, so what waited for it was not sent.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use highwater_wire::{ApiKey, RequestHeader, RequestKind, ResponseKind, StrBytes, codec};
+use highwater_wire::{
+    ApiKey, RequestHeader, RequestKind, ResponseKind, StrBytes, codec, messages::ApiVersionsRequest,
+};
 
 use super::{Address, Conn, Effect};
 use crate::{Time, op::code};
@@ -35,10 +40,19 @@ struct Waiting<T> {
     answered: bool,
 }
 
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Dialing,
+    /// The first request, with this correlation id, waits for its answer.
+    Greeting(i32),
+    Up,
+}
+
 #[derive(Debug)]
 struct Link<T> {
     target: Target,
-    up: bool,
+    stage: Stage,
     waiting: Vec<Waiting<T>>,
     in_flight: BTreeMap<i32, Pending<T>>,
     /// Requests that get no answer and whose bytes are not known to be out.
@@ -117,7 +131,7 @@ impl<T: Copy> Links<T> {
         let conn = self.dial(target, address, out);
         let link = self.links.get_mut(&conn).expect("a dialed connection has a link");
         let waiting = Waiting { correlation_id, frame, pending, answered };
-        if link.up {
+        if link.stage == Stage::Up {
             return Some(link.send(conn, waiting, out));
         }
         link.waiting.push(waiting);
@@ -133,16 +147,18 @@ impl<T: Copy> Links<T> {
         out.push(Effect::Connect(conn, address.clone()));
         self.conns.insert(target, conn);
         let (waiting, in_flight, unwritten) = (Vec::new(), BTreeMap::new(), Vec::new());
-        self.links.insert(conn, Link { target, up: false, waiting, in_flight, unwritten });
+        self.links
+            .insert(conn, Link { target, stage: Stage::Dialing, waiting, in_flight, unwritten });
         conn
     }
 
-    /// The connection stands: what waited for it leaves.
-    pub(super) fn connected(&mut self, conn: Conn, out: &mut Vec<Effect>) -> Vec<Happened<T>> {
-        let Some(link) = self.links.get_mut(&conn) else { return Vec::new() };
-        link.up = true;
-        let waiting = std::mem::take(&mut link.waiting);
-        waiting.into_iter().map(|waiting| link.send(conn, waiting, out)).collect()
+    /// The socket stands: its broker is greeted.
+    pub(super) fn connected(&mut self, conn: Conn, out: &mut Vec<Effect>) {
+        let Some(link) = self.links.get_mut(&conn) else { return };
+        let correlation_id = self.next_correlation_id;
+        self.next_correlation_id = correlation_id.wrapping_add(1);
+        link.stage = Stage::Greeting(correlation_id);
+        out.push(Effect::Send(conn, greeting(correlation_id, &self.client_id)));
     }
 
     /// What was handed over is with the kernel.
@@ -160,6 +176,11 @@ impl<T: Copy> Links<T> {
     ) -> Vec<Happened<T>> {
         let Some(link) = self.links.get_mut(&conn) else { return Vec::new() };
         let id = frame.first_chunk().map(|id| i32::from_be_bytes(*id));
+        if link.stage != Stage::Up && id.map(Stage::Greeting) == Some(link.stage) {
+            link.stage = Stage::Up;
+            let waiting = std::mem::take(&mut link.waiting);
+            return waiting.into_iter().map(|waiting| link.send(conn, waiting, out)).collect();
+        }
         let answer = id.and_then(|id| link.in_flight.remove(&id)).and_then(|pending| {
             match codec::decode_response(pending.api, pending.version, frame) {
                 Ok(response) => Some(Happened::Answer(pending.tag, Box::new(response.body))),
@@ -218,6 +239,22 @@ impl<T: Copy> Links<T> {
         let unsent = unsent.map(|tag| Happened::NotSent(tag, code::CONNECT_FAILED));
         lost.chain(unwritten).chain(unsent).collect()
     }
+}
+
+/// ApiVersions: any broker answers it at once.
+fn greeting(correlation_id: i32, client_id: &StrBytes) -> Bytes {
+    const VERSION: i16 = 3;
+    let header = RequestHeader {
+        api: ApiKey::ApiVersions,
+        version: VERSION,
+        correlation_id,
+        client_id: Some(client_id.clone()),
+    };
+    let request = ApiVersionsRequest::default()
+        .with_client_software_name(StrBytes::from_static_str("highwater"))
+        .with_client_software_version(StrBytes::from_static_str(env!("CARGO_PKG_VERSION")));
+    codec::encode_request(&header, &RequestKind::ApiVersions(request))
+        .expect("version 3 has all that is set")
 }
 
 impl<T: Copy> Link<T> {

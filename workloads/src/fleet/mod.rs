@@ -297,8 +297,10 @@ impl Fleet {
             if !ready || intended > now {
                 return;
             }
+            // A poll follows the one before it: only sends come from outside and can be late.
+            let at = if state.role == Role::Consumer { now } else { intended };
             let planned = state.next.take().expect("the seat has a plan");
-            self.operate(now, id, Planned { at: intended, ..planned }, out);
+            self.operate(now, id, Planned { at, ..planned }, out);
         }
     }
 

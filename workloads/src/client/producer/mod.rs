@@ -100,7 +100,10 @@ impl Producer {
                 self.operate(now, slot, op);
                 Vec::new()
             }
-            Input::Connected(conn) => self.links.connected(conn, out),
+            Input::Connected(conn) => {
+                self.links.connected(conn, out);
+                Vec::new()
+            }
             Input::Written(conn) => self.links.written(conn),
             Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
             Input::Closed(conn) => self.links.closed(conn),

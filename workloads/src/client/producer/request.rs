@@ -28,6 +28,7 @@ pub(super) fn produce(
         .with_records(Some(batch));
     let topic = TopicProduceData::default().with_name(name).with_partition_data(vec![partition]);
     let request = ProduceRequest::default()
+        .with_transactional_id(None)
         .with_acks(outcome::acks_number(acks))
         .with_timeout_ms(i32::try_from(timeout_ms).unwrap_or(i32::MAX))
         .with_topic_data(vec![topic]);
@@ -37,7 +38,9 @@ pub(super) fn produce(
 /// Asks for a producer id of its own.
 pub(super) fn init_producer_id() -> RequestKind {
     // Without a transactional id the time-out has no meaning; Kafka's clients send the maximum.
-    let request = InitProducerIdRequest::default().with_transaction_timeout_ms(i32::MAX);
+    let request = InitProducerIdRequest::default()
+        .with_transactional_id(None)
+        .with_transaction_timeout_ms(i32::MAX);
     RequestKind::InitProducerId(request)
 }
 

@@ -1,0 +1,71 @@
+//! How long a key went without an acknowledged send: the longest unavailability of a run.
+
+use std::{collections::BTreeMap, path::Path};
+
+use highwater_history::{
+    Event, EventValue, FormatError, Key,
+    event::{EventKind, Function, MicroOp},
+    reader::HistoryReader,
+};
+
+/// The longest time, in nanoseconds, that any key asked for a send and got none acknowledged.
+///
+/// # Errors
+/// When the history cannot be read.
+pub fn longest_gap(history: &Path) -> Result<u64, FormatError> {
+    let mut gaps = Gaps::default();
+    for event in HistoryReader::open(history)? {
+        gaps.event(&event?);
+    }
+    Ok(gaps.longest)
+}
+
+/// Keys that wait for an acknowledgement, and since when.
+#[derive(Debug, Default)]
+struct Gaps {
+    waiting: BTreeMap<Key, u64>,
+    longest: u64,
+}
+
+impl Gaps {
+    fn event(&mut self, event: &Event) {
+        let EventValue::Ops(ops) = &event.value else { return };
+        let Some(MicroOp::Send { key, .. }) = ops.first() else { return };
+        match (&event.f, event.kind) {
+            (Function::Send, EventKind::Invoke) => {
+                self.waiting.entry(key.clone()).or_insert(event.time);
+            }
+            (Function::Send, EventKind::Ok) => {
+                if let Some(since) = self.waiting.remove(key) {
+                    self.longest = self.longest.max(event.time.saturating_sub(since));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::Event;
+
+    use super::Gaps;
+
+    fn event(time: u64, kind: &str, value: u64) -> Event {
+        let text = format!(
+            r#"{{"index":0,"time":{time},"process":1,"type":"{kind}","f":"send",
+            "value":[["send","all-0",{value}]]}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn failures_do_not_end_a_gap() {
+        let mut gaps = Gaps::default();
+        let events = [(5, "invoke"), (7, "ok"), (10, "invoke"), (20, "fail"), (30, "invoke")];
+        for (time, kind) in events.into_iter().chain([(45, "ok"), (50, "invoke")]) {
+            gaps.event(&event(time, kind, time));
+        }
+        assert_eq!(gaps.longest, 35);
+    }
+}

@@ -1,0 +1,106 @@
+//! From options to a setup: defaults, presets, contradictions, refusals, determinism.
+
+use clap::Parser;
+use highwater_workloads::{Acks, settings::AcksMode};
+
+use super::{
+    RunArgs,
+    setup::{Setup, resolve},
+};
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    args: RunArgs,
+}
+
+fn setup(line: &str) -> Result<Setup, String> {
+    let words = std::iter::once("run").chain(line.split_whitespace());
+    let args = Line::try_parse_from(words).map_err(|error| error.to_string())?.args;
+    resolve(&args, args.seed.unwrap_or(1)).map_err(|error| error.to_string())
+}
+
+fn refusal(line: &str) -> String {
+    match setup(line) {
+        Ok(_) => panic!("`{line}` was taken"),
+        Err(why) => why,
+    }
+}
+
+#[test]
+fn nothing_said_is_a_meaningful_experiment() {
+    let setup = setup("").unwrap();
+    assert_eq!((setup.nodes, setup.time_ms, setup.timing), (3, 60_000, "fast"));
+    assert_eq!(setup.settings.acks, AcksMode::Mix);
+    let labels: Vec<&str> = setup.topics.iter().map(|t| &*t.plan.label).collect();
+    assert_eq!(labels, ["all", "one", "zero"]);
+    for topic in &setup.topics {
+        assert_eq!(topic.configs["min.insync.replicas"], "2");
+        for replicas in &topic.assignment {
+            let mut sorted = replicas.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [1, 2, 3], "three different brokers");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_setup() {
+    for line in ["--seed 5", "--seed 5 --schedule s1 --acks all", "--seed 5 --preset audit"] {
+        assert_eq!(setup(line), setup(line), "{line}");
+    }
+    assert_ne!(setup("--seed 5").unwrap().schedule, setup("--seed 6").unwrap().schedule);
+}
+
+#[test]
+fn what_the_user_sets_wins_over_profile_and_preset() {
+    let line = "--set broker.session.timeout.ms=700 --set 2:log.retention.ms=5 --preset durable \
+                --topic-config min.insync.replicas=3 --topic all:flush.messages=1";
+    let setup = setup(line).unwrap();
+    assert_eq!(setup.properties["broker.session.timeout.ms"], "700");
+    assert_eq!(setup.properties["broker.heartbeat.interval.ms"], "300");
+    assert_eq!(setup.node_properties[&2]["log.retention.ms"], "5");
+    assert_eq!(setup.settings.acks, AcksMode::Only(Acks::All));
+    assert_eq!(setup.topics[0].configs["min.insync.replicas"], "3");
+    assert_eq!(setup.topics[0].configs["flush.messages"], "1");
+}
+
+#[test]
+fn a_schedule_brings_its_settings() {
+    let setup = setup("--schedule frozen-map").unwrap();
+    assert_eq!(setup.settings.acks, AcksMode::Only(Acks::One));
+    assert_eq!(setup.topics[0].assignment, [[1, 2, 3]]);
+    assert_eq!(setup.time_ms, 12_000);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_sentence() {
+    for (line, wanted) in [
+        ("--schedule chaos", "unknown schedule `chaos`; known:"),
+        ("--schedule none.json", "none.json: No such file"),
+        ("--workload bank", "unknown workload `bank`; known: log"),
+        ("--nodes 0", "--nodes 0: 1 to 20"),
+        ("--replication-factor 4", "--replication-factor 4: there are 3 brokers"),
+        ("--controllers many", "--controllers many: write 1 to 9, or combined"),
+        ("--set nothing", "--set nothing: write KEY=VALUE"),
+        ("--set x:a=b", "`x` is no node id"),
+        ("--topic-config =1", "--topic-config =1: write KEY=VALUE"),
+        ("--topic none:a=b", "no topic `none` in this run; known: all, one, zero"),
+        ("--producers 2", "--producers: needs at least 3"),
+        ("--value-size 99999999", "--value-size: at most"),
+        (
+            "--schedule frozen-map --acks all",
+            "--acks contradicts schedule frozen-map, which needs 1",
+        ),
+        (
+            "--schedule s18 --set replica.lag.time.max.ms=1",
+            "--set replica.lag.time.max.ms=1 contradicts schedule s18",
+        ),
+        ("--time soon", "no length of time"),
+        ("--seeds 5..1", "no range of seeds"),
+        ("--colour red", "unexpected argument '--colour'"),
+    ] {
+        let why = refusal(line);
+        assert!(why.contains(wanted), "{line}: {why}");
+    }
+}
