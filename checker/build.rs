@@ -1,7 +1,22 @@
-//! Turns `src/claim/` into the table of claims.
+//! Turns `src/claim/` into the table of claims, and tells the program its commit.
 
-include!("../.build/plugins.rs");
+mod plugins {
+    include!("../.build/plugins.rs");
+
+    pub fn table() {
+        plugin_table("claim");
+    }
+}
+
+mod commit {
+    include!("../.build/commit.rs");
+
+    pub fn note() {
+        note_commit();
+    }
+}
 
 fn main() {
-    plugin_table("claim");
+    plugins::table();
+    commit::note();
 }

@@ -62,12 +62,15 @@ impl CheckArgs {
         Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
     }
 
-    /// Judges, writes the verdict into a run folder, and says what to print.
+    /// Judges, writes the verdict into a run folder, and says what to print. A folder that takes no
+    /// file is judged all the same, with a note.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
-        let verdict = self.judge()?;
+        let mut verdict = self.judge()?;
         if self.path.is_dir() {
             let file = highwater_history::RunFolder::new(&self.path).verdict_path();
-            verdict.write(&file).context("the verdict cannot be written")?;
+            if let Err(error) = verdict.write(&file) {
+                verdict.notes.push(format!("the verdict was not kept: {error}"));
+            }
         }
         let shown = match self.json {
             true => serde_json::to_string(&verdict).context("the verdict is no JSON")? + "\n",

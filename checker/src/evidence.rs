@@ -6,7 +6,7 @@ use std::{
 };
 
 use highwater_history::{
-    Event, FormatError, Manifest, Outcome, RunFolder,
+    Event, FormatError, Manifest, Offset, Outcome, RunFolder,
     dumps::DumpBatch,
     format::Document,
     lines::Lines,
@@ -133,6 +133,7 @@ impl Evidence {
             let dump = Lines::read(&file)?;
             let name = file.strip_prefix(folder).unwrap_or(&file).to_owned();
             self.fits_manifest(&file, &dump)?;
+            check_order(&file, &dump)?;
             self.dumps.push((name, dump));
         }
         self.resolve_same_as(folder)
@@ -166,6 +167,11 @@ impl Evidence {
                 let why = format!("field `same_as`: there is no dump {}", same.file.display());
                 return Err(FormatError::document(&file, why));
             };
+            if other.header.same_as.is_some() {
+                let file = folder.join(&self.dumps[at].0);
+                let why = format!("field `same_as`: {} refers on itself", same.file.display());
+                return Err(FormatError::document(&file, why));
+            }
             let shared = other
                 .lines
                 .iter()
@@ -188,6 +194,25 @@ impl Evidence {
             Said::Replica(_) | Said::Silent { .. } => None,
         })
     }
+}
+
+/// Refuses a dump whose batches do not follow on each other.
+fn check_order(file: &Path, dump: &Lines<DumpBatch>) -> Result<(), FormatError> {
+    let mut next = Offset::MIN;
+    for (nth, batch) in dump.lines.iter().enumerate() {
+        if batch.base_offset < next || batch.last_offset < batch.base_offset {
+            let why = format!(
+                "field `base_offset`: a batch of {} to {} after offset {}",
+                batch.base_offset,
+                batch.last_offset,
+                next.saturating_sub(1)
+            );
+            let line = nth as u64 + 2;
+            return Err(FormatError::Line { file: file.to_owned(), line, why });
+        }
+        next = batch.last_offset.saturating_add(1);
+    }
+    Ok(())
 }
 
 fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

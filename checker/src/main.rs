@@ -1,6 +1,10 @@
 //! `highwater-check`: judges a run folder or a history file.
 
-use std::{io::Write, process::ExitCode};
+use std::{
+    io::Write,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use highwater_checker::cli::{CheckArgs, USAGE};
@@ -8,11 +12,14 @@ use highwater_checker::cli::{CheckArgs, USAGE};
 /// Judges a run folder or a history file. Exit status: 0 valid, 1 invalid, 2 unknown, 3 vacuous,
 /// 64 wrong option or file, 70 failure of this program.
 #[derive(Parser)]
-#[command(name = "highwater-check", version)]
+#[command(name = "highwater-check", version = VERSION)]
 struct Cli {
     #[command(flatten)]
     args: CheckArgs,
 }
+
+/// The version with the commit.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HIGHWATER_COMMIT"), ")");
 
 /// Exit status for our own failures.
 const FAILURE: u8 = 70;
@@ -27,7 +34,10 @@ fn main() -> ExitCode {
             return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
         }
     };
-    match cli.args.run() {
+    let Ok(judged) = catch_unwind(AssertUnwindSafe(|| cli.args.run())) else {
+        return ExitCode::from(FAILURE);
+    };
+    match judged {
         Ok((verdict, shown)) => match std::io::stdout().write_all(shown.as_bytes()) {
             Ok(()) => ExitCode::from(verdict.exit),
             Err(_) => ExitCode::from(FAILURE),

@@ -125,9 +125,7 @@ impl<'a> FinalLog<'a> {
 
     /// The batch that covers an offset.
     pub fn batch_at(&self, offset: Offset) -> Option<&'a DumpBatch> {
-        let after = self.batches.partition_point(|batch| batch.base_offset <= offset);
-        let batch = &self.batches[after.checked_sub(1)?];
-        (offset <= batch.last_offset).then_some(batch)
+        batch_at(self.batches, offset)
     }
 
     /// Its batches in offset order.
@@ -139,6 +137,13 @@ impl<'a> FinalLog<'a> {
     pub fn start_of_epoch(&self, epoch: LeaderEpoch) -> Offset {
         crate::leadership::start_of_epoch(&self.epochs, epoch, self.end)
     }
+}
+
+/// The batch that covers an offset, of batches in offset order.
+pub fn batch_at(batches: &[DumpBatch], offset: Offset) -> Option<&DumpBatch> {
+    let after = batches.partition_point(|batch| batch.base_offset <= offset);
+    let batch = &batches[after.checked_sub(1)?];
+    (offset <= batch.last_offset).then_some(batch)
 }
 
 fn epochs_of(batches: &[DumpBatch]) -> Vec<(LeaderEpoch, Offset)> {

@@ -17,7 +17,7 @@ use crate::{
     },
     leadership::{Election, Leadership},
     permission::CommittedTo,
-    replicas::{Dump, FinalLog, dumps_of, holders_of},
+    replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of},
 };
 
 /// A whole run.
@@ -122,11 +122,8 @@ impl<'a> KeyView<'a> {
     pub fn epoch_of(&self, record: RecordId, offset: Offset) -> Option<LeaderEpoch> {
         let value = self.key.records.value(record);
         let dumped = || {
-            let mut batches = self.dumps.iter().flat_map(|(_, dump)| &dump.lines);
-            let holds = batches.find(|batch| {
-                (batch.base_offset..=batch.last_offset).contains(&offset)
-                    && batch.records().any(|held| held == (offset, Some(value)))
-            });
+            let mut batches = self.dumps.iter().filter_map(|(_, d)| batch_at(&d.lines, offset));
+            let holds = batches.find(|batch| batch.records().any(|r| r == (offset, Some(value))));
             holds.map(|batch| batch.epoch)
         };
         let of_reads = self.key.reads.epoch_of(offset, record);

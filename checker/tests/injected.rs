@@ -209,7 +209,8 @@ proptest! {
         let mut world = World::of(&sends);
         let victims = victims(&world, &picks);
         for (key, offset, _) in &victims {
-            let partition: usize = key.rsplit_once('-').expect("a key").1.parse().expect("a number");
+            let (_, partition) = key.rsplit_once('-').expect("a key");
+            let partition = partition.parse().expect("a number");
             world.next_process += 1;
             let value = world.next_value;
             world.send((partition, world.next_process, Ends::InfoGone, 0));

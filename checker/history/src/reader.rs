@@ -56,8 +56,8 @@ impl HistoryReader {
         }
     }
 
-    /// What it means that the last line is no event: an error, unless it is the incomplete last one,
-    /// which is dropped and ends the history.
+    /// What it means that the last line is no event: an error, unless it is the incomplete last
+    /// one, which is dropped and ends the history.
     pub fn broken(&mut self, why: String) -> Result<(), FormatError> {
         if self.text.ends_with('\n') {
             return Err(FormatError::Line { file: self.file.clone(), line: self.line, why });

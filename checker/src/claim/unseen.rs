@@ -1,6 +1,6 @@
 //! By the end of the run every acknowledged record has been read.
 
-use highwater_history::{Offset, outcome::FinalPartition};
+use highwater_history::Offset;
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
@@ -26,9 +26,9 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
             continue;
         }
         let offset = records.ack(record, &view.run.index.ops);
-        if let Some(why) = too_early(view, offset) {
+        if let Some(why) = too_early(view, record, offset) {
             findings.undecided(why);
-            return;
+            continue;
         }
         findings.rule("unseen", ruling(view, record, offset), || {
             let why = "it was acknowledged and never read".to_owned();
@@ -37,24 +37,21 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     }
 }
 
-/// Without a final read that came as far as the record, nobody was given the chance to see it.
-fn too_early(view: &KeyView<'_>, offset: Option<Offset>) -> Option<String> {
+/// Without a final read that came as far as the record, nobody was given the chance to see it. What
+/// the final log does not hold at all, nobody could have read.
+fn too_early(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Option<String> {
     if view.run.evidence.is_bare() {
         return None;
     }
     let Some(outcome) = &view.run.evidence.outcome else {
         return Some("the run was cut short before its final reads".to_owned());
     };
-    let read_to =
-        outcome.partitions.get(&view.key.key).and_then(|at: &FinalPartition| at.final_read_to);
+    let read_to = outcome.partitions.get(&view.key.key).and_then(|at| at.final_read_to);
+    let gone = view.log.as_ref().is_some_and(|log| log.place_of(record).is_none());
     match (read_to, offset) {
+        (Some(_), _) if gone => None,
+        (Some(to), Some(offset)) if offset < to => None,
         (Some(_), None) => None,
-        // A final reader that reached the log's end saw all there is, so what lies beyond is gone.
-        (Some(to), Some(offset))
-            if offset < to || view.log.as_ref().is_some_and(|log| log.hw <= to) =>
-        {
-            None
-        }
         _ => Some(format!("{}: the final read did not reach the end", view.key.key)),
     }
 }

@@ -1,19 +1,20 @@
 //! Observes events in order, pairs invocations with completions, and fills the index.
 
+mod completion;
+
 use std::fmt;
 
 use highwater_history::{
-    Event, EventValue, Key, Offset, TimeNs,
-    event::{Acks, Attempts, EventError, EventKind, Function, MicroOp, Process, ReadRecord},
+    Event, EventValue, Key, TimeNs,
+    event::{EventKind, Function, MicroOp, Process},
     promise::Promises,
     types::ProcessId,
 };
 
 use super::{
-    Index, KeyId, KeyIndex, Tried,
+    Index, KeyId, KeyIndex,
     operations::{OpId, Operation, Outcome, Requests},
     order::Order,
-    processes::Assignment,
     records::RecordId,
 };
 
@@ -55,13 +56,6 @@ struct PendingSend {
     micro: usize,
     key: KeyId,
     record: RecordId,
-}
-
-/// A client's completion, taken apart.
-struct Completion<'e> {
-    event: &'e Event,
-    op: OpId,
-    outcome: Outcome,
 }
 
 impl<'a> Builder<'a> {
@@ -176,179 +170,6 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    fn complete(&mut self, number: ProcessId, event: &Event) -> Result<(), String> {
-        let process = self.index.processes.intern(number);
-        self.pending.resize_with(self.index.processes.len(), || None);
-        let pending = self.pending[process as usize]
-            .take()
-            .ok_or_else(|| format!("process {number} completes what it never invoked"))?;
-        if pending.f != event.f {
-            let (began, ended) = (pending.f.as_str(), event.f.as_str());
-            return Err(format!("process {number} invokes {began} and completes {ended}"));
-        }
-        let outcome = effective_outcome(event);
-        let operation = self.index.ops.get_mut(pending.op);
-        operation.outcome = outcome;
-        operation.requests = requests(event);
-        operation.node = event.node;
-        operation.completed = Some(event.index);
-        operation.completed_at = event.time;
-        let completion = Completion { event, op: pending.op, outcome };
-        self.complete_sends(process, &completion, &pending)?;
-        self.complete_polls(&completion);
-        self.note_attempts(&completion, &pending);
-        self.note_assignment(process, &completion, pending);
-        Ok(())
-    }
-
-    fn complete_sends(
-        &mut self,
-        process: u32,
-        completion: &Completion<'_>,
-        pending: &Pending,
-    ) -> Result<(), String> {
-        let acked = match &completion.event.value {
-            EventValue::Ops(ops) => {
-                let acked = ops.iter().filter_map(|op| match op {
-                    MicroOp::Send { key, value, ack } => Some((key, *value, ack.offset())),
-                    MicroOp::Poll { .. } => None,
-                });
-                Some(acked.collect::<Vec<_>>())
-            }
-            _ => None,
-        };
-        if let Some(acked) = &acked
-            && acked.len() != pending.sends.len()
-        {
-            let (told, asked) = (acked.len(), pending.sends.len());
-            return Err(format!("a completion names {told} sends, its invocation {asked}"));
-        }
-        for (nth, send) in pending.sends.iter().enumerate() {
-            let told = acked.as_ref().map(|acked| acked[nth]);
-            if let Some((key, value, _)) = told {
-                self.check_same_send(send, key, value)?;
-            }
-            let outcome = micro_outcome(completion, send.micro);
-            let offset = told.and_then(|(_, _, offset)| offset);
-            self.complete_send(process, send, outcome, offset);
-        }
-        Ok(())
-    }
-
-    fn check_same_send(&self, send: &PendingSend, key: &Key, value: i64) -> Result<(), String> {
-        let index = &self.index.keys[send.key as usize];
-        let asked = index.records.value(send.record);
-        if index.key == *key && asked == value {
-            return Ok(());
-        }
-        Err(format!(
-            "a completion names value {value} of {key}, its invocation {asked} of {}",
-            index.key
-        ))
-    }
-
-    fn complete_send(
-        &mut self,
-        process: u32,
-        send: &PendingSend,
-        outcome: Outcome,
-        offset: Option<Offset>,
-    ) {
-        let unacknowledged = outcome == Outcome::Ok
-            && offset.is_none()
-            && self.acks_of(process, send.key) == Some(Acks::Zero);
-        let records = &mut self.index.keys[send.key as usize].records;
-        records.complete(send.record, outcome, offset);
-        if unacknowledged {
-            records.mark_unacknowledged(send.record);
-        }
-    }
-
-    /// The acks level that history and manifest state for a send.
-    fn acks_of(&self, process: u32, key: KeyId) -> Option<Acks> {
-        self.index.processes.acks(process).or_else(|| {
-            let promises = self.promises?;
-            let topic = promises.topics.get(self.index.keys[key as usize].topic_name());
-            topic.and_then(|promise| promise.acks).or(promises.run.acks)
-        })
-    }
-
-    fn complete_polls(&mut self, completion: &Completion<'_>) {
-        let event = completion.event;
-        if let EventValue::Ops(ops) = &event.value {
-            for op in ops {
-                let MicroOp::Poll { records: Some(keys) } = op else { continue };
-                for (key, records) in keys {
-                    let key = self.key(key);
-                    self.read(key, completion, records);
-                }
-            }
-        }
-        for (key, runs) in event.leader_epochs.iter().flatten() {
-            let key = self.key(key);
-            let reads = &mut self.index.keys[key as usize].reads;
-            for run in runs {
-                reads.push_epoch(completion.op, run.0, run.1);
-            }
-        }
-        for key in event.rebalance_log.iter().flatten().flat_map(|moved| &moved.keys) {
-            let key = self.key(key);
-            self.index.keys[key as usize].reads.mark_rebalanced(completion.op);
-        }
-        for error in event.payload_errors.iter().flatten() {
-            let key = self.key(&error.key);
-            let errors = &mut self.index.keys[key as usize].payload_errors;
-            errors.push((completion.op, error.clone()));
-        }
-    }
-
-    fn read(&mut self, key: KeyId, completion: &Completion<'_>, read: &[ReadRecord]) {
-        let Completion { op, outcome, .. } = *completion;
-        let ok = outcome == Outcome::Ok;
-        let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
-        for &ReadRecord(offset, value) in read {
-            let record = records.read(value, op, outcome);
-            reads.push(op, offset, record, ok);
-        }
-    }
-
-    fn note_attempts(&mut self, completion: &Completion<'_>, pending: &Pending) {
-        let event = completion.event;
-        let (Some(Attempts::List(attempts)), Some(id)) = (&event.attempts, event.id) else {
-            return;
-        };
-        let refused = attempts.iter().any(|attempt| super::is_identity_refusal(&attempt.code));
-        if attempts.len() > 1 || refused {
-            self.index.tried.push(Tried {
-                op: completion.op,
-                attempts: attempts.clone(),
-                id,
-                records: pending.sends.iter().map(|send| (send.key, send.record)).collect(),
-            });
-        }
-    }
-
-    fn note_assignment(&mut self, process: u32, completion: &Completion<'_>, pending: Pending) {
-        let subscribed = match pending.f {
-            Function::Assign => false,
-            Function::Subscribe => true,
-            _ => return,
-        };
-        if completion.outcome == Outcome::Fail {
-            return;
-        }
-        let keys = match &completion.event.value {
-            EventValue::Keys(_) => self.named_keys(&completion.event.value),
-            _ => pending.keys,
-        };
-        self.index.processes.get_mut(process).assignments.push(Assignment {
-            event: completion.event.index,
-            keys,
-            to_beginning: pending.to_beginning || completion.event.seek_to_beginning,
-            subscribed,
-        });
-    }
-
     fn key(&mut self, key: &Key) -> KeyId {
         if let Some(last) = self.last_key
             && self.index.keys[last as usize].key == *key
@@ -399,37 +220,5 @@ impl<'a> Builder<'a> {
                 *ok_read += u64::from(records.is_ok_read(record));
             }
         }
-    }
-}
-
-/// How an operation ended; a definite error of a client with hidden retries says nothing (rule 40).
-fn effective_outcome(event: &Event) -> Outcome {
-    match event.kind {
-        EventKind::Ok => Outcome::Ok,
-        EventKind::Fail if event.attempts != Some(Attempts::Hidden) => Outcome::Fail,
-        EventKind::Fail | EventKind::Info | EventKind::Invoke => Outcome::Info,
-    }
-}
-
-/// How one micro-operation ended, where it differs from the whole.
-fn micro_outcome(completion: &Completion<'_>, micro: usize) -> Outcome {
-    let errors = completion.event.errors.as_ref();
-    match errors.and_then(|errors| errors.get(micro)).and_then(Option::as_ref) {
-        None => completion.outcome,
-        Some(error) if is_definite(error, completion.event) => Outcome::Fail,
-        Some(_) => Outcome::Info,
-    }
-}
-
-fn is_definite(error: &EventError, event: &Event) -> bool {
-    event.attempts != Some(Attempts::Hidden)
-        && (error.is_definite() || event.kind == EventKind::Fail)
-}
-
-fn requests(event: &Event) -> Requests {
-    match &event.attempts {
-        None => Requests::Untold,
-        Some(Attempts::List(attempts)) if attempts.len() == 1 => Requests::One,
-        Some(Attempts::List(_) | Attempts::Hidden) => Requests::Many,
     }
 }

@@ -106,6 +106,6 @@ impl KeyIndex {
 }
 
 /// Whether an answer refuses a batch for its identity (rules 41, 42).
-pub(crate) fn is_identity_refusal(code: &str) -> bool {
+fn is_identity_refusal(code: &str) -> bool {
     matches!(code, "OUT_OF_ORDER_SEQUENCE_NUMBER" | "INVALID_PRODUCER_EPOCH")
 }

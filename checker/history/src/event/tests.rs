@@ -22,17 +22,20 @@ fn refusal(line: &str) -> String {
 #[test]
 fn a_send_and_its_acknowledgement() {
     let invoke = round_trip(
-        r#"{"index":0,"time":1200345,"process":4,"type":"invoke","f":"send","value":[["send","t-0",17]]}"#,
+        r#"{"index":0,"time":1200345,"process":4,"type":"invoke","f":"send","value":[["send",
+        "t-0",17]]}"#,
     );
     let send = |ack| MicroOp::Send { key: "t-0".into(), value: 17, ack };
     assert_eq!(invoke.value, EventValue::Ops(vec![send(Ack::None)]));
     let ok = round_trip(
-        r#"{"index":1,"time":1950222,"process":4,"type":"ok","f":"send","value":[["send","t-0",[1041,17]]],"node":2}"#,
+        r#"{"index":1,"time":1950222,"process":4,"type":"ok","f":"send","value":[["send",
+        "t-0",[1041,17]]],"node":2}"#,
     );
     assert_eq!(ok.value, EventValue::Ops(vec![send(Ack::At(1041))]));
     assert_eq!(ok.node, Some(2));
     let untold = round_trip(
-        r#"{"index":1,"time":1,"process":4,"type":"ok","f":"send","value":[["send","t-0",[null,17]]]}"#,
+        r#"{"index":1,"time":1,"process":4,"type":"ok","f":"send","value":[["send",
+        "t-0",[null,17]]]}"#,
     );
     assert_eq!(untold.value, EventValue::Ops(vec![send(Ack::Unknown)]));
 }
@@ -40,7 +43,8 @@ fn a_send_and_its_acknowledgement() {
 #[test]
 fn fields_may_come_in_any_order_and_unknown_ones_stay() {
     let event = round_trip(
-        r#"{"value":[["poll"]],"f":"poll","colour":{"deep":[1,null]},"type":"invoke","process":9,"time":2,"index":7}"#,
+        r#"{"value":[["poll"]],"f":"poll","colour":{"deep":[1,null]},"type":"invoke",
+        "process":9,"time":2,"index":7}"#,
     );
     assert_eq!(event.value, EventValue::Ops(vec![MicroOp::Poll { records: None }]));
     assert_eq!(event.extra["colour"], json!({"deep": [1, null]}));
@@ -48,7 +52,10 @@ fn fields_may_come_in_any_order_and_unknown_ones_stay() {
 
 #[test]
 fn keys_of_a_poll_keep_their_order() {
-    let line = r#"{"index":3,"time":2,"process":9,"type":"ok","f":"poll","value":[["poll",{"t-1":[[3,9]],"t-0":[[1040,12],[1041,17]]}]]}"#;
+    let line = concat!(
+        r#"{"index":3,"time":2,"process":9,"type":"ok","f":"poll","#,
+        r#""value":[["poll",{"t-1":[[3,9]],"t-0":[[1040,12],[1041,17]]}]]}"#
+    );
     let event: Event = serde_json::from_str(line).expect("the line is an event");
     assert_eq!(serde_json::to_string(&event).expect("JSON"), line);
 }
@@ -57,7 +64,8 @@ fn keys_of_a_poll_keep_their_order() {
 fn what_stands_beside_a_completion() {
     let event = round_trip(
         r#"{"index":9,"time":5,"process":4,"type":"info","f":"send","value":[["send","t-0",1]],
-            "error":{"code":"TIMEOUT","after_ms":1500},"errors":[null,{"code":"X","outcome":"fail"}],
+            "error":{"code":"TIMEOUT","after_ms":1500},
+            "errors":[null,{"code":"X","outcome":"fail"}],
             "attempts":[{"node":1,"at":3,"took":2,"code":"TIMEOUT"}],
             "id":{"producer_id":9,"producer_epoch":0,"sequence":12},"intended":1,
             "leader_epochs":{"t-0":[[0,3],[9,4]]},"rebalance-log":[{"keys":["t-0"]}],
@@ -77,7 +85,8 @@ fn an_error_that_is_a_word_becomes_a_code() {
 #[test]
 fn hidden_attempts() {
     let event = round_trip(
-        r#"{"index":1,"time":5,"process":4,"type":"fail","f":"send","value":[["send","t-0",1]],"attempts":"hidden"}"#,
+        r#"{"index":1,"time":5,"process":4,"type":"fail","f":"send","value":[["send","t-0",1]],
+        "attempts":"hidden"}"#,
     );
     assert_eq!(event.attempts, Some(Attempts::Hidden));
 }
@@ -85,13 +94,15 @@ fn hidden_attempts() {
 #[test]
 fn the_harness_and_the_nemesis() {
     let open = round_trip(
-        r#"{"index":0,"time":0,"process":"harness","type":"info","f":"open","value":{"client":1,"kind":"producer","processes":[1,2],"acks":"all","linger_ms":0}}"#,
+        r#"{"index":0,"time":0,"process":"harness","type":"info","f":"open",
+        "value":{"client":1,"kind":"producer","processes":[1,2],"acks":"all","linger_ms":0}}"#,
     );
     let EventValue::Open(client) = open.value else { panic!("an open event opens a client") };
     assert_eq!(client.acks, Some(Acks::All));
     assert_eq!(client.extra["linger_ms"], 0);
     let kill = round_trip(
-        r#"{"index":4,"time":2500000,"process":"nemesis","type":"info","f":"kill","value":{"nodes":[2]}}"#,
+        r#"{"index":4,"time":2500000,"process":"nemesis","type":"info","f":"kill",
+        "value":{"nodes":[2]}}"#,
     );
     assert_eq!(kill.value, EventValue::Other(json!({"nodes": [2]})));
 }
@@ -111,7 +122,8 @@ fn a_refusal_names_the_field() {
             "field `value`: a micro-operation lacks its value",
         ),
         (
-            r#"{"index":1,"time":1,"process":1,"type":"ok","f":"send","value":[["send","t-0",1,2]]}"#,
+            r#"{"index":1,"time":1,"process":1,"type":"ok","f":"send","value":[["send",
+            "t-0",1,2]]}"#,
             "field `value`: a micro-operation has too many elements",
         ),
         (
