@@ -74,7 +74,8 @@ impl NodeThread {
             }
             Message::Frame { conn, frame } => {
                 // One that the node has closed may still have had frames on their way.
-                self.connections.contains_key(&conn).then_some(Input::Frame { conn, frame })?
+                self.connections.get(&conn)?.taken();
+                Input::Frame { conn, frame }
             }
             Message::Closed { conn } => {
                 self.connections.remove(&conn).map(|_| Input::Closed { conn })?

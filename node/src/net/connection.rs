@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{ErrorKind, IoSlice};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::{Buf, Bytes};
 use highwater_broker::ConnId;
@@ -11,12 +11,28 @@ use highwater_wire::frame;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
+/// Frames of one connection that wait for the node's thread: enough that it need not wait for the
+/// network, few enough that nobody waits behind one busy connection.
+const MAX_DELIVERED: usize = 4;
+
+/// Who opened a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opener {
+    /// Someone else, who asks.
+    Peer,
+    /// The node, which asks.
+    Node,
+}
+
 /// A socket, what is still to be written to it, and what its task should do.
 #[derive(Debug)]
 pub struct Connection {
     id: ConnId,
+    opener: Opener,
     pub(super) stream: TcpStream,
     pending: Mutex<VecDeque<Bytes>>,
+    /// Frames on their way to the node's thread.
+    delivered: AtomicUsize,
     paused: AtomicBool,
     closing: AtomicBool,
     /// Tells the task that one of the above has changed.
@@ -25,13 +41,15 @@ pub struct Connection {
 
 impl Connection {
     /// A connection over an open socket.
-    pub fn new(id: ConnId, stream: TcpStream) -> Connection {
+    pub fn new(id: ConnId, opener: Opener, stream: TcpStream) -> Connection {
         // Answers are small and waited for.
         let _ = stream.set_nodelay(true);
         Connection {
             id,
+            opener,
             stream,
             pending: Mutex::new(VecDeque::new()),
+            delivered: AtomicUsize::new(0),
             paused: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             changed: Notify::new(),
@@ -67,8 +85,24 @@ impl Connection {
         self.changed.notify_one();
     }
 
-    pub(super) fn is_paused(&self) -> bool {
-        self.paused.load(Ordering::Acquire)
+    /// Counts a frame that goes to the node's thread.
+    pub(super) fn deliver_one(&self) {
+        self.delivered.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The node's thread took a frame.
+    pub fn taken(&self) {
+        if self.delivered.fetch_sub(1, Ordering::AcqRel) == MAX_DELIVERED {
+            self.changed.notify_one();
+        }
+    }
+
+    /// True when the node may get a further frame. One who asks and does not read the answers gets
+    /// no more of them, so that they do not pile up here (Kafka mutes such a channel).
+    pub(super) fn has_room(&self) -> bool {
+        let unread = self.opener == Opener::Peer && self.has_pending();
+        let full = self.delivered.load(Ordering::Acquire) >= MAX_DELIVERED;
+        !unread && !full && !self.paused.load(Ordering::Acquire)
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -116,3 +150,6 @@ fn advance(pending: &mut VecDeque<Bytes>, mut written: usize) {
         pending.pop_front();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,8 @@ use highwater_broker::ConnId;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
-use super::Connection;
 use super::serve::{Shared, serve};
+use super::{Connection, Opener};
 use crate::message::Message;
 
 /// Opens connections on the network thread.
@@ -29,7 +29,8 @@ impl Dialer {
         self.runtime.spawn(async move {
             let opened = tokio::time::timeout(timeout, TcpStream::connect(address)).await;
             let stream = opened.ok().and_then(Result::ok);
-            let connection = stream.map(|stream| Arc::new(Connection::new(conn, stream)));
+            let connection =
+                stream.map(|stream| Arc::new(Connection::new(conn, Opener::Node, stream)));
             let message = Message::Dialed { conn, connection: connection.clone() };
             if shared.node.send(message).is_ok()
                 && let Some(connection) = connection

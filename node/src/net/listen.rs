@@ -9,8 +9,8 @@ use highwater_broker::ConnId;
 use highwater_broker::config::ListenerConfig;
 use tokio::net::{TcpListener, TcpSocket};
 
-use super::Connection;
 use super::serve::{Shared, serve};
+use super::{Connection, Opener};
 use crate::failure::Failure;
 use crate::message::Message;
 
@@ -54,7 +54,7 @@ pub async fn run(bound: Bound, numbers: Arc<AtomicU64>, shared: Shared) {
         match bound.socket.accept().await {
             Ok((stream, peer)) => {
                 let id = ConnId(numbers.fetch_add(2, Ordering::Relaxed));
-                let connection = Arc::new(Connection::new(id, stream));
+                let connection = Arc::new(Connection::new(id, Opener::Peer, stream));
                 let accepted = Message::Accepted {
                     connection: connection.clone(),
                     listener: bound.name.clone(),

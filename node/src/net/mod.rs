@@ -6,7 +6,7 @@ mod gate;
 mod listen;
 mod serve;
 
-pub use connection::Connection;
+pub use connection::{Connection, Opener};
 pub use dial::Dialer;
 pub use gate::Gate;
 pub use listen::{Bound, bind, run};

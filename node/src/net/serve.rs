@@ -26,6 +26,16 @@ pub struct Shared {
     pub request_max_bytes: usize,
 }
 
+/// What became of looking for a whole frame.
+enum Found {
+    /// The node has it.
+    Delivered,
+    /// Bytes are missing.
+    Nothing,
+    /// Its length ends the connection, as Kafka ends it, or the node is gone.
+    End,
+}
+
 /// Serves the connection until one side closes it.
 pub async fn serve(connection: Arc<Connection>, shared: Shared) {
     let mut buffer = FrameBuffer::new(shared.request_max_bytes);
@@ -34,7 +44,14 @@ pub async fn serve(connection: Arc<Connection>, shared: Shared) {
         if connection.is_closing() && !writing {
             break;
         }
-        let reading = !connection.is_paused() && !connection.is_closing();
+        let taking = !connection.is_closing() && connection.has_room();
+        if taking {
+            match deliver(&connection, &mut buffer, &shared).await {
+                Found::Delivered => continue,
+                Found::Nothing => {}
+                Found::End => break,
+            }
+        }
         tokio::select! {
             () = connection.changed.notified() => {}
             ready = connection.stream.writable(), if writing => {
@@ -43,11 +60,8 @@ pub async fn serve(connection: Arc<Connection>, shared: Shared) {
                 }
                 connection.flush();
             }
-            ready = connection.stream.readable(), if reading => {
+            ready = connection.stream.readable(), if taking => {
                 if ready.is_err() || !read(&connection, &mut buffer) {
-                    break;
-                }
-                if !deliver(&connection, &mut buffer, &shared).await {
                     break;
                 }
             }
@@ -67,30 +81,30 @@ fn read(connection: &Connection, buffer: &mut FrameBuffer) -> bool {
     }
 }
 
-/// Hands whole frames to the node; false when a length ends the connection, as Kafka ends it.
-async fn deliver(connection: &Connection, buffer: &mut FrameBuffer, shared: &Shared) -> bool {
-    loop {
-        match buffer.next_frame() {
-            Ok(Some(frame)) => {
-                let frame = shared.gate.hold(frame).await;
-                let message = Message::Frame { conn: connection.id(), frame };
-                if shared.node.send(message).is_err() {
-                    return false;
-                }
+/// Hands the next whole frame to the node.
+async fn deliver(connection: &Connection, buffer: &mut FrameBuffer, shared: &Shared) -> Found {
+    match buffer.next_frame() {
+        Ok(Some(frame)) => {
+            let frame = shared.gate.hold(frame).await;
+            connection.deliver_one();
+            let message = Message::Frame { conn: connection.id(), frame };
+            match shared.node.send(message) {
+                Ok(()) => Found::Delivered,
+                Err(_) => Found::End,
             }
-            Ok(None) => {
-                shrink(buffer.space());
-                return true;
-            }
-            Err(error) => {
-                let peer = connection.stream.peer_addr();
-                let peer = peer.map_or("a closed connection".to_owned(), |peer| peer.to_string());
-                crate::log_lines::write(&highwater_broker::Event::RequestRefused {
-                    peer,
-                    why: error.to_string(),
-                });
-                return false;
-            }
+        }
+        Ok(None) => {
+            shrink(buffer.space());
+            Found::Nothing
+        }
+        Err(error) => {
+            let peer = connection.stream.peer_addr();
+            let peer = peer.map_or("a closed connection".to_owned(), |peer| peer.to_string());
+            crate::log_lines::write(&highwater_broker::Event::RequestRefused {
+                peer,
+                why: error.to_string(),
+            });
+            Found::End
         }
     }
 }
