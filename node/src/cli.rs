@@ -14,9 +14,9 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HIGHWATER_C
 
 /// A Kafka-compatible broker or controller.
 ///
-/// Reads a Kafka server.properties, prints one line `ready node=N listener=HOST:PORT` when it serves,
-/// and writes one JSON line an event to standard error. SIGTERM is a controlled shutdown. Exit
-/// status: 64 for a wrong option or property, 70 when the node cannot serve.
+/// Reads a Kafka server.properties, prints one line `ready node=N listener=HOST:PORT` when it
+/// serves, and writes one JSON line an event to standard error. SIGTERM is a controlled shutdown.
+/// Exit status: 64 for a wrong option or property, 70 when the node cannot serve.
 #[derive(Parser, Debug)]
 #[command(name = "highwater-node", version = VERSION, args_conflicts_with_subcommands = true)]
 struct Cli {

@@ -64,6 +64,9 @@ fn a_torn_tail_is_cut_and_the_log_says_so() {
     std::fs::write(&path, &content[..content.len() - 3]).unwrap();
     let _node = setup.start();
     assert_eq!(values(&mut Client::connect(setup.port), "t"), ["whole"]);
+    let log = setup.log();
+    let recovered = log.lines().find(|line| line.contains("\"event\":\"recovered\"")).unwrap();
+    assert!(recovered.contains("\"partition\":\"t-0\",\"log_end\":1,"), "{recovered}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! From the text of a `server.properties` to settings.
 //!
 //! A property that this node has no use for is accepted, so that one file serves Kafka and its
-//! plug-ins too, and named once in a warning. A name that nearly is a known one is refused: it would
-//! silently leave a default in force.
+//! plug-ins too, and named once in a warning. A name that nearly is a known one is refused: it
+//! would silently leave a default in force.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Every property of a node's file that has an effect here; defaults of topics are in the topics' table.
+//! Every property of a node's file that has an effect here, but for the defaults of topics.
 
 use highwater_node_core::types::BrokerId;
 

@@ -30,8 +30,8 @@ pub struct Property<C: 'static> {
     pub default: Option<&'static str>,
     /// What it means, for docs and for those who describe configurations.
     pub doc: &'static str,
-    /// Puts a checked value into the settings; none for a property that is accepted and kept but has
-    /// no effect yet.
+    /// Puts a checked value into the settings; none for a property that is read together with
+    /// others, or that is accepted and has no effect yet.
     pub apply: Option<fn(&mut C, &str)>,
 }
 

@@ -162,8 +162,8 @@ fn values_are_refused_with_the_bound_that_they_break() {
         ),
         (
             "compression.type=brotli",
-            "compression.type is \"brotli\", which is none of uncompressed, zstd, lz4, snappy, gzip, \
-             producer",
+            "compression.type is \"brotli\", which is none of uncompressed, zstd, lz4, snappy, \
+             gzip, producer",
         ),
         (
             "listeners=PLAINTEXT:9092",
@@ -179,8 +179,8 @@ fn values_are_refused_with_the_bound_that_they_break() {
         ),
         (
             "process.roles=broker,controller",
-            "listeners is \"PLAINTEXT://127.0.0.1:19092\", but none of controller.listener.names is \
-             there",
+            "listeners is \"PLAINTEXT://127.0.0.1:19092\", but none of \
+             controller.listener.names is there",
         ),
     ] {
         assert_eq!(sentence(line), wanted);

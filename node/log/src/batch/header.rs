@@ -77,7 +77,7 @@ pub struct BatchHeader {
 }
 
 impl BatchHeader {
-    /// Reads a header from the front of `bytes`. Checks the length and the format, not the checksum.
+    /// Reads a header from the front of `bytes`. Checks length and format, not the checksum.
     pub fn parse(bytes: &[u8]) -> Result<BatchHeader, BatchError> {
         let present = bytes.len() as u64;
         if bytes.len() < PREFIX_BYTES {

@@ -56,8 +56,8 @@ impl Batch {
     }
 }
 
-/// The batches in a run of bytes, in order. Ends at the first that is not whole or not a batch, which
-/// is given as an error unless the bytes end exactly after a batch.
+/// The batches in a run of bytes, in order. Ends at the first that is not whole or not a batch,
+/// which is given as an error unless the bytes end exactly after a batch.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rest: Bytes,

@@ -1,7 +1,7 @@
 //! A disk in memory that keeps what was synced apart from what was not.
 //!
-//! It is deterministic. After [`MemDisk::lose_power`] only synced bytes and synced directory entries
-//! are left, and as much of each unsynced suffix as the caller wants.
+//! It is deterministic. After [`MemDisk::lose_power`] only synced bytes and synced directory
+//! entries are left, and as much of each unsynced suffix as the caller wants.
 
 use std::collections::BTreeMap;
 

@@ -32,8 +32,8 @@ impl<F> Log<F> {
         Ok(())
     }
 
-    /// Sets producer state to what the log says of `offset`: the latest good snapshot before it, and
-    /// the records after that (rule 45).
+    /// Sets producer state to what the log says of `offset`: the latest good snapshot before it,
+    /// and the records after that (rule 45).
     pub(super) fn rebuild_producers<D: Disk<File = F>>(
         &mut self,
         disk: &mut D,
@@ -60,8 +60,8 @@ impl<F> Log<F> {
         Ok(())
     }
 
-    /// The latest readable snapshot at or before `offset`; an empty one at the log start if there is
-    /// none.
+    /// The latest readable snapshot at or before `offset`; an empty one at the log start if there
+    /// is none.
     fn read_snapshot<D: Disk<File = F>>(
         &mut self,
         disk: &mut D,

@@ -18,8 +18,8 @@ pub(crate) struct Cut {
 }
 
 impl<F> Segment<F> {
-    /// Reads the whole segment, checks every batch, builds the indexes anew and cuts the file at the
-    /// first batch that is broken or that `accept` refuses with a reason.
+    /// Reads the whole segment, checks every batch, builds the indexes anew and cuts the file at
+    /// the first batch that is broken or that `accept` refuses with a reason.
     pub(crate) fn recover<D: Disk<File = F>>(
         &mut self,
         disk: &mut D,
@@ -33,8 +33,8 @@ impl<F> Segment<F> {
         Ok(Some(Cut { bytes: end - self.size(), reason }))
     }
 
-    /// Prepares a segment that was closed cleanly for appending, and gives the offset after its last
-    /// batch. None when it does not end with a whole batch, so that it must be recovered.
+    /// Prepares a segment that was closed cleanly for appending, and gives the offset after its
+    /// last batch. None when it does not end with a whole batch, so that it must be recovered.
     pub(crate) fn resume<D: Disk<File = F>>(
         &mut self,
         disk: &mut D,
@@ -58,8 +58,8 @@ impl<F> Segment<F> {
         Ok(Some(next_offset))
     }
 
-    /// Takes the batches between what is known and `end` into account. Stops early, with the reason,
-    /// at one that does not belong.
+    /// Takes the batches between what is known and `end` into account. Stops early, with the
+    /// reason, at one that does not belong.
     fn walk<D: Disk<File = F>>(
         &mut self,
         disk: &mut D,

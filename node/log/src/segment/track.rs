@@ -49,8 +49,8 @@ impl Track {
         Track { base_offset, size, largest, indexes: Some(indexes), ..Track::default() }
     }
 
-    /// Takes a batch at the end of the segment into account; every `interval` bytes it gets an index
-    /// entry.
+    /// Takes a batch at the end of the segment into account; every `interval` bytes there is an
+    /// index entry.
     pub(super) fn note(&mut self, header: &BatchHeader, interval: u64) {
         let relative_offset = self.relative(header.last_offset());
         if self.largest.is_none_or(|largest| header.max_timestamp > largest.timestamp) {

@@ -6,7 +6,7 @@ use crate::disk::{Disk, DiskError};
 use crate::store::LogConfig;
 
 impl<F> Segment<F> {
-    /// Removes the batch that holds `offset` and all after it; the segment can be appended to again.
+    /// Removes the batch that holds `offset` and all after it; then the segment can be appended to.
     /// Gives the offset after the last batch that is left.
     pub(crate) fn truncate<D: Disk<File = F>>(
         &mut self,

@@ -23,8 +23,8 @@ const PRODUCER_EXPIRATION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The logs of one log directory.
 ///
-/// Commands are executed in order. An append that must be durable is completed by [`Store::settle`],
-/// so that one sync serves all that wait; everything else is completed at once.
+/// Commands are executed in order. An append that must be durable is completed by
+/// [`Store::settle`], so that one sync serves all that wait; all else is completed at once.
 #[derive(Debug)]
 pub struct Store<D: Disk> {
     disk: D,

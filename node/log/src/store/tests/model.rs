@@ -1,4 +1,4 @@
-//! Random commands, crashes and restarts, against a list of batches that is searched from the front.
+//! Random commands, crashes and restarts, against a list of batches searched from the front.
 
 use bytes::Bytes;
 use proptest::collection::vec;
