@@ -10,7 +10,7 @@ use highwater_history::journal::Act;
 use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready};
 use crate::{
     journal::{ActId, Journal},
-    process::{ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
+    process::{Exit, ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
     target::{Ready, Target},
 };
 
@@ -30,6 +30,8 @@ pub struct Cluster {
     target: Arc<dyn Target>,
     pids: Arc<KnownPids>,
     slots: Mutex<BTreeMap<NodeId, Slot>>,
+    /// Ended lives whose node was started again before their end was recorded.
+    superseded: Mutex<Vec<Slot>>,
     ended: Mutex<Vec<Life>>,
 }
 
@@ -42,8 +44,8 @@ impl Cluster {
         journal: Arc<Journal>,
     ) -> Arc<Self> {
         let pids = Arc::new(KnownPids::default());
-        let (slots, ended) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { plan, journal, target, pids, slots, ended })
+        let (slots, superseded, ended) = Default::default();
+        Arc::new(Self { plan, journal, target, pids, slots, superseded, ended })
     }
 
     /// The plan.
@@ -156,14 +158,18 @@ impl Cluster {
         let spawned = self.spawn(plan, incarnation)?;
         self.pids.add(spawned.id.pid, node);
         let life = Life { node, incarnation, process: spawned.id, exit: None, asked: false };
-        slots.insert(node, Slot { life, exit: spawned.exit.clone(), paused: None });
+        let last = slots.insert(node, Slot { life, exit: spawned.exit.clone(), paused: None });
+        // One that ended a moment ago still waits for its burial.
+        if let Some(last) = last.filter(|last| last.life.exit.is_none()) {
+            self.superseded().push(last);
+        }
         drop(slots);
         // Between the start and this line only the marker in its environment finds the process.
         let act = self.journal.begin(Act::Process(spawned.id.for_journal(&name(node))));
         if act.is_err() {
             self.signal(node, spawned.id, Signal::KILL)?;
         }
-        tokio::spawn(Arc::clone(self).bury(node, act?, spawned.exit.clone()));
+        tokio::spawn(Arc::clone(self).bury(node, incarnation, act?, spawned.exit.clone()));
         Ok(spawned)
     }
 
@@ -181,15 +187,16 @@ impl Cluster {
         })?)
     }
 
-    /// Waits for the end of a node's present life and records it.
-    async fn bury(self: Arc<Self>, node: NodeId, act: ActId, mut exit: ExitWatch) {
+    /// Waits for the end of one life of a node and records it.
+    async fn bury(
+        self: Arc<Self>,
+        node: NodeId,
+        incarnation: u32,
+        act: ActId,
+        mut exit: ExitWatch,
+    ) {
         let exit = exit.wait().await;
-        let (mut life, paused) = {
-            let mut slots = self.lock();
-            let slot = slots.get_mut(&node).expect("a node that ended has a slot");
-            (slot.life.clone(), slot.paused.take())
-        };
-        life.exit = Some(exit);
+        let (life, paused) = self.take_leave(node, incarnation, exit);
         self.pids.remove(life.process.pid);
         let folder = self.plan_of(node).map(|plan| plan.folder.clone());
         let recorded = folder.is_ok_and(|folder| life.record(&folder).is_ok());
@@ -198,6 +205,26 @@ impl Cluster {
             eprintln!("highwater: the end of node {node} ({exit}) could not be recorded");
         }
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(life);
+    }
+
+    /// Notes in a life's slot how it ended; the node may already live again in another slot.
+    fn take_leave(&self, node: NodeId, incarnation: u32, exit: Exit) -> (Life, Option<ActId>) {
+        let mut slots = self.lock();
+        let slot = slots.get_mut(&node).expect("a node that ended has a slot");
+        if slot.life.incarnation == incarnation {
+            slot.life.exit = Some(exit);
+            return (slot.life.clone(), slot.paused.take());
+        }
+        let mut superseded = self.superseded();
+        let is_it = |slot: &Slot| slot.life.node == node && slot.life.incarnation == incarnation;
+        let at = superseded.iter().position(is_it).expect("a superseded life waits for its burial");
+        let Slot { mut life, paused, .. } = superseded.swap_remove(at);
+        life.exit = Some(exit);
+        (life, paused)
+    }
+
+    fn superseded(&self) -> MutexGuard<'_, Vec<Slot>> {
+        self.superseded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn plan_of(&self, node: NodeId) -> Result<&NodePlan, ClusterError> {
