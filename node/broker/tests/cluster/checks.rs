@@ -157,7 +157,7 @@ impl Checks {
         ensure(first == place, || {
             format!("rule 35: {first:?} and {place:?} both lead {partition} in epoch {epoch}")
         })?;
-        // Who takes up a leadership that is over already may hold less: it commits nothing (rule 35).
+        // Who takes up a leadership that is over may hold less: it commits nothing (rule 35).
         let current = self.states.get(&partition).map(|state| state.leader_epoch.0);
         ensure(current != Some(epoch) || self.holds_committed(place, partition), || {
             format!("rule 14: {place:?} leads {partition} without all that is committed")

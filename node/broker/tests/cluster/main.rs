@@ -6,10 +6,14 @@
 
 mod checks;
 mod client;
+mod disk;
 mod faults;
 mod host;
+mod links;
 mod net;
+mod process;
 mod run;
+mod seats;
 mod shadow;
 mod tests;
 mod world;

@@ -38,7 +38,7 @@ pub fn run(seed: u64, rules: Rules) -> Outcome {
             Err(text.unwrap_or_else(|| "an assertion failed".to_owned()))
         }
     };
-    Outcome { seed, verdict, trace: world.trace() }
+    Outcome { seed, verdict, trace: world.trace_number() }
 }
 
 /// The message of a failed seed, with the command that repeats it.

@@ -9,7 +9,7 @@ use highwater_node_core::rule::Rules;
 use super::run::{Outcome, repeat_command, run};
 
 /// How many seeds run when `HIGHWATER_SEEDS` does not say.
-const SEEDS: u64 = 2_000;
+const SEEDS: u64 = 4_000;
 
 #[allow(clippy::disallowed_methods, reason = "how much is tested is the caller's choice")]
 fn number(name: &str) -> Option<u64> {

@@ -40,7 +40,8 @@ impl Partition {
         }
     }
 
-    /// Applies a change: the partition epoch rises, the leader epoch when a leader is named (rule 25).
+    /// Applies a change: the partition epoch rises, and the leader epoch when a leader is named
+    /// (rule 25).
     pub fn change(&mut self, record: &PartitionChangeRecord) {
         let state = &mut self.state;
         state.partition_epoch = PartitionEpoch(state.partition_epoch.0 + 1);
