@@ -56,7 +56,8 @@ impl HealReport {
 #[derive(Debug, Error)]
 pub enum HealError {
     /// There is no such folder, or it holds no journal.
-    #[error("{} cannot be opened ({source}); is {} a run folder?", path.display(), folder.display())]
+    #[error("{path} cannot be opened ({source}); is {folder} a run folder?",
+        path = .path.display(), folder = .folder.display())]
     NoJournal {
         /// The folder.
         folder: PathBuf,

@@ -13,7 +13,7 @@ use crate::{
 
 /// How long a started node may take until it serves.
 const WITHIN: Duration = Duration::from_secs(60);
-/// How often a listener is asked when the node prints no ready line: a listening socket is no event.
+/// How often a listener is asked when the node prints no ready line: that it listens is no event.
 const ASK_EVERY: Duration = Duration::from_millis(20);
 /// How long one such question waits for its answer.
 const ASK_WITHIN: Duration = Duration::from_secs(1);

@@ -78,7 +78,9 @@ struct Isolated {
 
 impl Active for Isolated {
     fn describe(&self) -> Value {
-        self.links.describe()
+        let mut what = self.links.describe();
+        what["nodes"] = json!(self.nodes);
+        what
     }
 
     /// That the others noticed (the controller fenced it, or its leaders dropped it) stands in the

@@ -1,5 +1,7 @@
-//! Finds out which process opened a connection: its port in /proc/net/tcp, the socket's inode there,
-//! and that inode among the open files of the known processes.
+//! Finds out which process opened a connection.
+//!
+//! Its port stands in /proc/net/tcp with the socket's inode, and that inode stands among the open
+//! files of one of the known processes.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -29,8 +31,7 @@ pub(super) fn find(caller: SocketAddr, proxy: SocketAddr, pids: &KnownPids) -> C
     holder.map_or(Caller::Stranger, |(pid, node)| Caller::Node(node, pid))
 }
 
-/// The inode of the socket with these local and remote ports, which suffice on one loopback; a closed
-/// socket has none.
+/// The inode of the socket with these ports, which suffice on one loopback; a closed one has none.
 fn inode_in(table: &str, local: u16, remote: u16) -> Option<u64> {
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();

@@ -41,7 +41,7 @@ pub struct WitnessedPartition {
     pub partition: i32,
     /// Kafka's error code.
     pub code: i16,
-    /// Produce: the base offset of the answer. Fetch: the first offset of the first batch. -1: none.
+    /// Produce: the answer's base offset. Fetch: the first offset of the first batch. -1: none.
     pub offset: i64,
     /// Fetch: the last offset of the last whole batch. Produce: -1.
     pub last_offset: i64,

@@ -4,6 +4,8 @@
 //! connections to each other's proxies, so that what a fault does to processes and links is seen
 //! from inside.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails at that place")]
+
 mod acts;
 mod bench;
 mod killed_harness;

@@ -30,6 +30,18 @@ fn every_fault_of_the_table_is_named_and_described() {
 }
 
 #[test]
+fn the_faults_page_has_a_row_for_every_fault_and_no_other() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/faults.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let list = page.split("## The list").nth(1).unwrap().split("## ").next().unwrap();
+    let rows = list.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let mut named: Vec<&str> = rows.skip(1).collect();
+    named.sort_unstable();
+    let known: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
+    assert_eq!(named, known);
+}
+
+#[test]
 fn faults_that_need_no_parameter_take_none() {
     for name in ["kill", "stop", "pause", "restart", "isolate", "split", "reply-loss", "storm"] {
         assert!(parse(name, &Value::Null).is_ok(), "{name}");
