@@ -127,7 +127,7 @@ impl Channels {
         }
     }
 
-    /// Sends a request as soon as the channel is open; `then` runs exactly once, within the time-out.
+    /// Sends a request as soon as the channel is open; `then` runs exactly once, in time.
     pub(crate) fn call(
         &mut self,
         io: &mut Io,
@@ -239,7 +239,7 @@ impl Channels {
         }
     }
 
-    /// The call with this timer took too long: it ends, and so does the connection that it waits on.
+    /// The call with this timer took too long: it ends, and so does the connection it waits on.
     fn expire(&mut self, io: &mut Io, key: &ChannelKey, timer: TimerId) {
         let Some(call) = self.channel(key).take_call(timer) else { return };
         call.finish(io, Err(CallError::TimedOut));

@@ -67,8 +67,8 @@ pub enum Effect {
         /// The frame's bytes in pieces, so that record bytes are not copied.
         parts: Vec<Bytes>,
     },
-    /// Read no further frames from this connection until [`Effect::Resume`]; those that are under way
-    /// may still come. A shell that cannot pause may go on: memory is then bounded by its own limit.
+    /// Read no further frames from this connection until [`Effect::Resume`]; those that are under
+    /// way may still come. A shell that cannot pause may go on: its own limits then bound memory.
     Pause {
         /// Which one.
         conn: ConnId,

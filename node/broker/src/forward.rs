@@ -1,7 +1,7 @@
 //! Requests that only the active controller can answer: a broker passes them on (KIP-590).
 //!
-//! The request travels in an Envelope, byte for byte; the controller's answer is the client's. While
-//! there is no controller it is tried again, and refused when its time is over.
+//! The request travels in an Envelope, byte for byte; the controller's answer is the client's.
+//! While there is no controller it is tried again, and refused when its time is over.
 
 use bytes::Bytes;
 use highwater_node_core::types::Time;

@@ -1,4 +1,4 @@
-//! What every part of a node stands on: time, effects, timers, disk commands, connections, channels.
+//! What every part of a node stands on: time, effects, timers, disk, connections, channels.
 //!
 //! What follows an asynchronous step is a closure that gets the whole node, so that cause and
 //! consequence stand side by side. All of them run within `Node::step`, in a fixed order.

@@ -83,7 +83,8 @@ fn finalized_feature((name, &level): (&String, &i16)) -> FinalizedFeatureKey {
         .with_min_version_level(level)
 }
 
-/// KIP-511: a name and a version of letters, digits, `.` and `-`, with a letter or digit at both ends.
+/// KIP-511: name and version are of letters, digits, `.` and `-`, and neither begins nor ends with
+/// one of the latter two.
 fn is_valid(request: &ApiVersionsRequest) -> bool {
     is_software_word(&request.client_software_name)
         && is_software_word(&request.client_software_version)

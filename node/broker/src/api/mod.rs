@@ -31,9 +31,9 @@ pub struct Entry {
     pub refuse: Option<fn(&RequestKind, ErrorCode) -> ResponseKind>,
 }
 
-/// Declares a file's `ENTRY`: `entry!(Metadata, Broker, handle)`, where `handle` takes the node, the
-/// request's own type and the token. A forwarded API adds `refuse`, which takes a reference to the
-/// request and an error, and gives the response's own type.
+/// Declares a file's `ENTRY`: `entry!(Metadata, Broker, handle)`, where `handle` takes the node,
+/// the request's own type and the token. A forwarded API adds `refuse`, which takes a reference to
+/// the request and an error, and gives the response's own type.
 macro_rules! entry {
     ($api:ident, $listeners:ident, $handle:expr $(, $refuse:expr)?) => {
         /// This API's row in the table.
