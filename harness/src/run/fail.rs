@@ -1,8 +1,12 @@
 //! Why a run could not be carried through.
 
+use std::path::Path;
+
 use thiserror::Error;
 
 use super::setup::BadOption;
+use crate::cluster::ClusterError;
+use crate::process::Exit;
 
 /// What ends a run before its verdict.
 #[derive(Debug, Error)]
@@ -28,8 +32,29 @@ macro_rules! harness_failures {
     };
 }
 
+/// The status by which our node refuses its configuration (sysexits' EX_USAGE, as our own).
+const REFUSED: Exit = Exit::Code(64);
+
+impl From<ClusterError> for Failure {
+    /// A node that refuses what it was given was given a wrong option: its sentence is the reason.
+    fn from(error: ClusterError) -> Self {
+        match &error {
+            ClusterError::Died { exit: REFUSED, folder, .. } => match last_words(folder) {
+                Some(said) => Failure::Usage(BadOption(said)),
+                None => Failure::Harness(error.to_string()),
+            },
+            _ => Failure::Harness(error.to_string()),
+        }
+    }
+}
+
+/// The last line that a node's first process wrote on standard error.
+fn last_words(folder: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(folder.join("stderr.0.log")).ok()?;
+    text.lines().last().map(str::to_owned)
+}
+
 harness_failures!(
-    crate::cluster::ClusterError,
     crate::cluster::PlanError,
     crate::journal::JournalError,
     crate::proxy::NetError,
