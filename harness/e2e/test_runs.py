@@ -9,6 +9,7 @@ MUTANTS = [("HW-26", "S4", 36), ("FEN-01", "S3b", 22), ("HW-09", "S18", 58), ("I
 EXPERIMENTS = ["commit", "slow-follower-evicted", "follower-dead", "leader-failover", "zombie-leader", "frozen-map",
                "two-down", "rolling-restart", "lost-reply"]
 SEEDS = range(1, 6)
+TIME = "25s"  # long enough for two rounds of each schedule
 
 
 @pytest.mark.parametrize("seed", (1, 2, 3))
@@ -31,7 +32,7 @@ def test_a_healthy_cluster_survives_chaos(highwater, seed):
 def test_a_planted_bug_is_caught(highwater, mutant, schedule, rule):
     """Within five seeds, by a claim that lists the rule; the same seed without it is valid."""
     for seed in SEEDS:
-        run = highwater.run("--mutant", mutant, "--schedule", schedule, "--seed", seed, "--no-report")
+        run = highwater.run("--mutant", mutant, "--schedule", schedule, "--seed", seed, "--time", TIME, "--no-report")
         if run.status == 1:
             break
         assert run.status == 0, f"seed {seed}: {run.err}"
@@ -40,7 +41,7 @@ def test_a_planted_bug_is_caught(highwater, mutant, schedule, rule):
     guilty = [claim for claim in run.verdict["claims"] if claim["anomalies"]]
     assert any(rule in claim["rules"] for claim in guilty), [(c["claim"], c["rules"], c["anomalies"]) for c in guilty]
     assert run.last_line().startswith("highwater run ") and f"--seed {seed}" in run.last_line()
-    healthy = highwater.run("--schedule", schedule, "--seed", seed, "--no-report")
+    healthy = highwater.run("--schedule", schedule, "--seed", seed, "--time", TIME, "--no-report")
     assert healthy.status == 0, healthy.err
 
 
@@ -64,7 +65,7 @@ def test_lost_acks_1_writes_are_found_and_permitted(highwater):
     """S1 under mixed acks: acks=1 losses carry their clause, acks=all loses nothing."""
     permitted = 0
     for seed in SEEDS:
-        run = highwater.run("--acks", "mix", "--schedule", "S1", "--seed", seed, "--no-report")
+        run = highwater.run("--acks", "mix", "--schedule", "S1", "--seed", seed, "--time", TIME, "--no-report")
         assert run.status == 0, run.err
         assert run.verdict["anomalies"] == {}
         for claim in run.verdict["claims"]:
