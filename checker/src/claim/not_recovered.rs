@@ -34,7 +34,8 @@ fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
         None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
     for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
-        if let Some(why) = lagged(outcome, 0, outcome.at) {
+        let (from, to) = measured(outcome, &limit.name);
+        if let Some(why) = lagged(outcome, from, to) {
             findings.undecided(why);
             continue;
         }
@@ -69,6 +70,14 @@ fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Finding
             ),
             ..Finding::default()
         });
+    }
+}
+
+/// The window in which a limit was measured: recovery for its own, else the whole run.
+fn measured(outcome: &Outcome, limit: &str) -> (TimeNs, TimeNs) {
+    match &outcome.recovery {
+        Some(recovery) if limit == "max-recovery" => (recovery.healed_at, recovery.ended_at),
+        _ => (0, outcome.at),
     }
 }
 
