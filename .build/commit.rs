@@ -1,7 +1,7 @@
 // Tells a program which commit it was built from, as the environment variable HIGHWATER_COMMIT.
 //
-// Included by build scripts. Only release builds ask git: a debug build would be made anew after every
-// commit.
+// Included by build scripts. Only release builds ask git: a debug build would be made anew after
+// every commit.
 
 use std::{env, process::Command};
 
