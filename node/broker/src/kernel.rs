@@ -206,11 +206,6 @@ impl Kernel {
         self.connections.close(token.conn, &mut self.io.out);
     }
 
-    /// The address that a request came from, for logs.
-    pub fn peer(&self, token: &ReplyToken) -> String {
-        self.connections.peer(token.conn).to_owned()
-    }
-
     /// The next frame to be served.
     pub(crate) fn next_arrival(&mut self) -> Option<Arrival> {
         self.connections.next(&mut self.io.out)

@@ -44,9 +44,4 @@ impl ReplyToken {
     pub fn listener_name(&self) -> &str {
         &self.listener_name
     }
-
-    /// True when a broker forwarded the request in an Envelope.
-    pub fn is_forwarded(&self) -> bool {
-        self.envelope.is_some()
-    }
 }
