@@ -2,13 +2,13 @@
 
 pub(super) use highwater_checker::cli::CheckArgs;
 
-use super::Exit;
+use super::{Exit, out};
 
 /// Judges a run folder or a history file again.
 pub(super) fn check(args: &CheckArgs) -> Exit {
     match args.run() {
         Ok((verdict, shown)) => {
-            print!("{shown}");
+            out::print(&shown);
             Exit::of_status(verdict.exit)
         }
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Exit;
+use super::{Exit, out};
 use crate::doctor::examine;
 
 /// Options of `doctor`.
@@ -17,14 +17,14 @@ pub(super) struct DoctorArgs {
 pub(super) fn doctor(args: &DoctorArgs) -> Exit {
     let checks = examine();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&checks).expect("checks are plain JSON"));
+        out::json(&checks);
         return Exit::Valid;
     }
     for check in &checks {
         let mark = if check.ok { "yes" } else { "no" };
-        println!("{:3} {:24} {}", mark, check.name, check.found);
+        out::line(&format!("{:3} {:24} {}", mark, check.name, check.found));
         if !check.ok && !check.skipped.is_empty() {
-            println!("    skipped without it: {}", check.skipped);
+            out::line(&format!("    skipped without it: {}", check.skipped));
         }
     }
     Exit::Valid

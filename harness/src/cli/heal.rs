@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Exit;
+use super::{Exit, out};
 use crate::heal;
 
 /// Options of `heal`.
@@ -27,18 +27,18 @@ pub(super) fn heal(args: &HealArgs) -> Exit {
         }
     };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain JSON"));
+        out::json(&report);
     } else if report.is_empty() {
-        println!("nothing to heal");
+        out::line("nothing to heal");
     } else {
         for healed in &report.resumed {
-            println!("resumed {}", healed.name);
+            out::line(&format!("resumed {}", healed.name));
         }
         for healed in &report.killed {
-            println!("killed {}", healed.name);
+            out::line(&format!("killed {}", healed.name));
         }
         for left in &report.left {
-            println!("left: {left}");
+            out::line(&format!("left: {left}"));
         }
     }
     if report.left.is_empty() { Exit::Valid } else { Exit::Harness }

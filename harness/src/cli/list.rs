@@ -5,7 +5,7 @@ use std::process::Command;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Exit;
+use super::{Exit, out};
 use crate::{fault, schedule, target};
 
 /// Options of `list`.
@@ -43,14 +43,14 @@ pub(super) fn list(args: &ListArgs) -> Exit {
     let wanted = args.what.map_or(ALL.to_vec(), |what| vec![what]);
     let rows: Vec<Row> = wanted.into_iter().flat_map(rows).collect();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&rows).expect("rows are plain JSON"));
+        out::json(&rows);
         return Exit::Valid;
     }
     for row in rows {
-        match args.what {
-            Some(_) => println!("{:24} {}", row.name, row.about),
-            None => println!("{:10} {:24} {}", row.kind, row.name, row.about),
-        }
+        out::line(&match args.what {
+            Some(_) => format!("{:24} {}", row.name, row.about),
+            None => format!("{:10} {:24} {}", row.kind, row.name, row.about),
+        });
     }
     Exit::Valid
 }

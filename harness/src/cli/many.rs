@@ -3,7 +3,7 @@
 use highwater_history::verdict::Validity;
 
 use super::{
-    Exit,
+    Exit, out,
     run::{OneRun, one, refuse},
 };
 use crate::run::{
@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs, range: SeedRange) -> Exit {
             break;
         }
     }
-    println!("{valid} of {done} runs valid");
+    out::line(&format!("{valid} of {done} runs valid"));
     worst
 }
 
@@ -35,7 +35,7 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
     match one(args, seed, Ui::new(true)) {
         Ok(run) => {
             let exit = run.exit();
-            println!("seed {seed}: {}", line(&run));
+            out::line(&format!("seed {seed}: {}", line(&run)));
             keep(args, &run, exit);
             if exit != Exit::Valid {
                 eprintln!("{}", run.reproduce);
@@ -43,7 +43,7 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             exit
         }
         Err(failure) => {
-            println!("seed {seed}: failed");
+            out::line(&format!("seed {seed}: failed"));
             refuse(&failure)
         }
     }

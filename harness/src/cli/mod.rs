@@ -6,6 +6,7 @@ mod exit;
 mod heal;
 mod list;
 mod many;
+mod out;
 mod plan;
 mod report;
 mod run;

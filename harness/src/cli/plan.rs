@@ -6,7 +6,7 @@ use highwater_workloads::{
 };
 use serde_json::{Value, json};
 
-use super::Exit;
+use super::{Exit, out};
 use crate::run::Setup;
 
 /// Operations shown of each client.
@@ -15,7 +15,7 @@ const SHOWN: usize = 10;
 /// Prints the plan.
 pub(super) fn print(setup: &Setup) -> Exit {
     let plan = of(setup);
-    println!("{}", serde_json::to_string_pretty(&plan).expect("a plan is plain JSON"));
+    out::json(&plan);
     Exit::Valid
 }
 
@@ -50,5 +50,18 @@ fn operation(catalog: &Catalog, op: &Op) -> Value {
             let keys: Vec<&str> = keys.iter().map(|key| catalog.name(*key)).collect();
             json!({"assign": keys, "seek_to_beginning": seek_to_beginning})
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+    use crate::run::{RunArgs, setup::resolve};
+
+    #[test]
+    fn the_same_seed_gives_the_same_operations_and_values() {
+        let plan = |seed| of(&resolve(&RunArgs::default(), seed).expect("the defaults fit"));
+        assert_eq!(plan(3), plan(3));
+        assert_ne!(plan(3)["operations"], plan(4)["operations"]);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use highwater_history::RunFolder;
 
-use super::Exit;
+use super::{Exit, out};
 
 /// Options of `report`.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) fn report(args: &ReportArgs) -> Exit {
     let folder = RunFolder::new(&args.folder);
     match highwater_reports::render(&folder) {
         Ok(()) => {
-            println!("{}", folder.report_path().display());
+            out::line(&folder.report_path().display().to_string());
             Exit::Valid
         }
         Err(error) => {

@@ -3,7 +3,7 @@
 use highwater_checker::text;
 use highwater_history::RunFolder;
 
-use super::{Exit, many, plan};
+use super::{Exit, many, out, plan};
 use crate::run::{Asked, Failure, Judged, RunArgs, Ui, drawn, execute, judge, setup};
 
 /// Runs one experiment, or many.
@@ -70,12 +70,11 @@ pub(super) fn refuse(failure: &Failure) -> Exit {
 fn tell(args: &RunArgs, run: &OneRun) {
     let verdict = &run.judged.verdict;
     if args.json {
-        let text = serde_json::to_string_pretty(verdict).expect("a verdict is plain JSON");
-        println!("{text}");
+        out::json(verdict);
     } else {
-        print!("{}", text::of(verdict));
+        out::print(&text::of(verdict));
         if !args.no_report {
-            println!("report: {}", run.folder.report_path().display());
+            out::line(&format!("report: {}", run.folder.report_path().display()));
         }
     }
     for what in &run.judged.broken {
@@ -88,8 +87,11 @@ fn tell(args: &RunArgs, run: &OneRun) {
 
 /// The command line with the seed that was used: the one command that repeats the run.
 fn reproduce(seed: u64) -> String {
+    repeat(std::env::args().skip(1), seed)
+}
+
+fn repeat(mut given: impl Iterator<Item = String>, seed: u64) -> String {
     let mut words = vec!["highwater".to_owned()];
-    let mut given = std::env::args().skip(1);
     while let Some(word) = given.next() {
         match word.as_str() {
             "--seed" | "--seeds" | "--keep" => drop(given.next()),
@@ -109,4 +111,16 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeat;
+
+    #[test]
+    fn the_repeat_command_has_the_run_s_options_and_its_one_seed() {
+        let given = ["run", "--seeds", "1..20", "--until-failure", "--set", "a=b c", "--keep=all"];
+        let command = repeat(given.into_iter().map(str::to_owned), 7);
+        assert_eq!(command, "highwater run --set 'a=b c' --seed 7");
+    }
 }

@@ -64,8 +64,7 @@ fn not_held(outcome: &Outcome) -> Vec<String> {
 }
 
 fn unmet(expectation: &Expectation, verdict: &Value) -> Option<String> {
-    let path = expectation.count.split('.');
-    let found = path.fold(Some(verdict), |at, name| at?.get(name));
+    let found = expectation.count.split('.').try_fold(verdict, |at, name| at.get(name));
     let count = found.and_then(Value::as_u64).unwrap_or(0);
     let name = &expectation.count;
     if expectation.at_least.is_some_and(|least| count < least) {

@@ -6,7 +6,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 pub use counts::Counts;
@@ -71,7 +71,27 @@ struct SeatState {
     client: ClientId,
     /// How many clients it has had.
     clients: u32,
+    /// When its client began.
+    opened_at: Time,
+    /// Whether its client retired and has no successor yet.
+    vacant: bool,
     next: Option<Planned>,
+}
+
+/// The least time between two clients of a seat: a cluster that refuses everything must not be met
+/// with a storm of new connections.
+const REOPEN_AFTER: Duration = Duration::from_millis(100);
+
+impl SeatState {
+    fn new(role: Role) -> SeatState {
+        let (opened_at, next) = (Time::ZERO, None);
+        SeatState { role, client: 0, clients: 0, opened_at, vacant: false, next }
+    }
+
+    /// When the seat may have its next client, while it waits for one.
+    fn reopens_at(&self) -> Option<Time> {
+        self.vacant.then(|| self.opened_at + REOPEN_AFTER)
+    }
 }
 
 /// The clients of a run and the generator that occupies them.
@@ -98,10 +118,7 @@ impl Fleet {
     pub fn new(workload: &Entry, config: FleetConfig) -> Fleet {
         let FleetConfig { settings, catalog, bootstrap, seed, unix_zero_ms } = config;
         let generator = (workload.generator)(&settings, &catalog, seed);
-        let seats = (workload.seats)(&settings)
-            .into_iter()
-            .map(|role| SeatState { role, client: 0, clients: 0, next: None })
-            .collect();
+        let seats = (workload.seats)(&settings).into_iter().map(SeatState::new).collect();
         Fleet {
             names: Names::new(&catalog),
             settings: Arc::new(settings),
@@ -139,7 +156,9 @@ impl Fleet {
             let ready = !self.stopped && session.takes_operations();
             seat.next.as_ref().filter(|_| ready).map(|planned| self.absolute(planned.at))
         });
-        clients.chain(seats).min()
+        let vacant = self.seats.iter().filter_map(SeatState::reopens_at);
+        let vacant = vacant.filter(|_| !self.stopped);
+        clients.chain(seats).chain(vacant).min()
     }
 
     /// The first numbers that no client and no process bears yet.
@@ -180,7 +199,17 @@ impl Fleet {
             self.step_client(now, client, client::Input::Tick, out);
         }
         for seat in 0..self.seats.len() as u32 {
+            self.fill(now, Seat(seat), out);
             self.pump(now, Seat(seat), out);
+        }
+    }
+
+    /// Gives a vacant seat its next client when it is time.
+    fn fill(&mut self, now: Time, seat: Seat, out: &mut Vec<Effect>) {
+        let due = self.seats[seat.0 as usize].reopens_at().is_some_and(|at| at <= now);
+        if due && !self.stopped {
+            self.generator.reset(seat);
+            self.open(now, seat, out);
         }
     }
 
@@ -190,6 +219,7 @@ impl Fleet {
         self.next_client += 1;
         let state = &mut self.seats[seat.0 as usize];
         let turn = (seat.0 + state.clients) as usize % self.bootstrap.len();
+        (state.opened_at, state.vacant) = (now, false);
         state.client = id;
         state.clients += 1;
         let mut bootstrap = self.bootstrap.clone();
@@ -267,22 +297,18 @@ impl Fleet {
         out.push(Effect::Record(Box::new(event)));
     }
 
-    /// A client that ended in doubt is followed by a new one at once; it leaves when its last
-    /// operation has ended.
+    /// A client that ended in doubt is followed by a new one; it leaves when its last operation has
+    /// ended.
     fn replace_retired(&mut self, now: Time, id: ClientId, seat: Seat, out: &mut Vec<Effect>) {
-        let retired = self
-            .sessions
-            .get(&id)
-            .filter(|session| session.client.is_retired())
-            .map(Session::is_idle);
-        let Some(idle) = retired else { return };
+        let retired = self.sessions.get(&id).filter(|session| session.client.is_retired());
+        let Some(idle) = retired.map(Session::is_idle) else { return };
         if idle {
             self.sessions.remove(&id);
         }
-        let replaced = self.seats[seat.0 as usize].client != id;
-        if !replaced && !self.stopped {
-            self.generator.reset(seat);
-            self.open(now, seat, out);
+        let state = &mut self.seats[seat.0 as usize];
+        if state.client == id {
+            state.vacant = true;
+            self.fill(now, seat, out);
         }
     }
 
