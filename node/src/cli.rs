@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use highwater_broker::config::{self, Loaded};
-use highwater_node_core::mutant;
-use highwater_node_core::rule::Rules;
+use highwater_broker::core::mutant;
+use highwater_broker::core::rule::Rules;
 
 use crate::failure::Failure;
 use crate::{log_dir, log_lines, process};

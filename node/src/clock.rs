@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use highwater_node_core::types::Time;
+use highwater_broker::core::types::Time;
 
 /// Starts at the wall clock's time and then follows the monotonic clock, so that a step of the wall
 /// clock neither fences a broker nor stops its timers.

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use highwater_broker::OpId;
-use highwater_log::{Command, Completion, Store};
+use highwater_broker::log::{Command, Completion, Store};
 
 use crate::clock::Clock;
 use crate::file_disk::FileDisk;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use highwater_log::disk::{Disk, DiskError, DiskErrorKind, Entry, OpenMode, Volume};
+use highwater_broker::log::disk::{Disk, DiskError, DiskErrorKind, Entry, OpenMode, Volume};
 use nix::sys::statvfs::statvfs;
 
 /// A directory; the paths of [`Disk`] are relative to it.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use highwater_broker::log::Completion;
 use highwater_broker::{ConnId, OpId};
-use highwater_log::Completion;
 
 use crate::net::Connection;
 

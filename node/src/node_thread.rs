@@ -5,8 +5,8 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
+use highwater_broker::log::Command;
 use highwater_broker::{ConnId, Effect, Effects, Input, Node, OpId};
-use highwater_log::Command;
 
 use crate::clock::Clock;
 use crate::log_lines;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use highwater_broker::Node;
 use highwater_broker::config::Settings;
-use highwater_log::Store;
+use highwater_broker::log::Store;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};

@@ -31,6 +31,9 @@ pub mod startup;
 mod testing;
 pub mod timers;
 
+/// The crates below, for the shell that drives a node: it depends on nothing else of ours.
+pub use {highwater_log as log, highwater_node_core as core, highwater_wire as wire};
+
 pub use effect::{ConnId, Effect, Effects, Input, OpId};
 pub use event::Event;
 pub use kernel::Kernel;

@@ -1,8 +1,8 @@
 //! The disk in the file system behaves as the one in memory, and holds a store.
 
-use highwater_log::batch::BatchBuilder;
-use highwater_log::disk::{Disk, DiskErrorKind, MemDisk, OpenMode};
-use highwater_log::{Command, Done, LogConfig, LogId, Store};
+use highwater_broker::log::batch::BatchBuilder;
+use highwater_broker::log::disk::{Disk, DiskErrorKind, MemDisk, OpenMode};
+use highwater_broker::log::{Command, Done, LogConfig, LogId, Store};
 
 use super::FileDisk;
 

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use highwater_broker::config::NodeConfig;
-use highwater_log::file::meta_properties::{self, MetaProperties};
+use highwater_broker::log::file::meta_properties::{self, MetaProperties};
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use highwater_broker::config::NodeConfig;
-use highwater_node_core::types::BrokerId;
+use highwater_broker::core::types::BrokerId;
 
 use super::{format_new, open};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::{Buf, Bytes};
 use highwater_broker::ConnId;
-use highwater_wire::frame;
+use highwater_broker::wire::frame;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 

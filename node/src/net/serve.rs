@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use highwater_wire::frame::FrameBuffer;
+use highwater_broker::wire::frame::FrameBuffer;
 
 use super::gate::shrink;
 use super::{Connection, Gate};

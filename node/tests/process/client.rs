@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::nodes::wait_for;
 use bytes::Bytes;
-use highwater_wire::codec::{decode_answer, encode_request};
-use highwater_wire::messages::create_topics_request::CreatableTopic;
-use highwater_wire::messages::fetch_request::{FetchPartition, FetchTopic};
-use highwater_wire::messages::produce_request::{PartitionProduceData, TopicProduceData};
-use highwater_wire::messages::{
+use highwater_broker::wire::codec::{decode_answer, encode_request};
+use highwater_broker::wire::messages::create_topics_request::CreatableTopic;
+use highwater_broker::wire::messages::fetch_request::{FetchPartition, FetchTopic};
+use highwater_broker::wire::messages::produce_request::{PartitionProduceData, TopicProduceData};
+use highwater_broker::wire::messages::{
     CreateTopicsRequest, FetchRequest, ProduceRequest, RequestMessage, TopicName,
 };
-use highwater_wire::{ApiKey, ErrorCode, RequestHeader, RequestKind, StrBytes, frame};
+use highwater_broker::wire::{ApiKey, ErrorCode, RequestHeader, RequestKind, StrBytes, frame};
 
 /// Versions that name topics, not ids.
 const PRODUCE_VERSION: i16 = 9;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use highwater_log::batch::BatchBuilder;
+use highwater_broker::log::batch::BatchBuilder;
 
 use crate::client::Client;
 use crate::nodes::{Running, Setup, wait_for};

@@ -1,7 +1,7 @@
 //! Records that were acknowledged are there after every kind of end.
 
 use bytes::Bytes;
-use highwater_log::batch::{BatchBuilder, Batches};
+use highwater_broker::log::batch::{BatchBuilder, Batches};
 
 use crate::client::Client;
 use crate::nodes::Setup;
