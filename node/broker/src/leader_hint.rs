@@ -1,4 +1,4 @@
-//! Who leads a partition and where it is reached, for clients that asked the wrong broker (KIP-951).
+//! Who leads a partition and where, for clients that asked the wrong broker (KIP-951).
 
 use std::collections::BTreeSet;
 

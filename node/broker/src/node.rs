@@ -17,6 +17,7 @@ use crate::controller::ControllerRole;
 use crate::effect::{ConnId, Effects, Input};
 use crate::event::Event;
 use crate::kernel::Kernel;
+use crate::replicas::waits;
 use crate::reply::ReplyToken;
 use crate::{forward, startup};
 
@@ -132,6 +133,7 @@ impl Node {
         let kernel = &mut self.kernel;
         if !kernel.channels.closed(&mut kernel.io, conn) {
             kernel.connections.forget(conn);
+            waits::forget(self, conn);
         }
     }
 

@@ -157,7 +157,7 @@ fn wait(
     let writes = rows.iter().filter_map(write).collect();
     let timeout_ms = timeout_ms.max(0) as u64;
     let deadline = (acks == Acks::All).then(|| node.kernel.now().plus_ms(timeout_ms));
-    waits::enter(node, deadline, Wait::Produce(writes), |node, outcome| {
+    waits::enter(node, reply.conn, deadline, Wait::Produce(writes), |node, outcome| {
         let Outcome::Produce(decisions) = outcome else {
             unreachable!("a produce is not ended by {outcome:?}")
         };
@@ -181,7 +181,7 @@ fn response(
             _ => Ok(placed),
         });
         let data = match result {
-            Ok(placed) => placed_data(&placed, reply),
+            Ok(placed) => placed_data(&placed),
             Err(failure) => failed_data(node, failure, row.id, reply, &mut leaders),
         };
         topics[row.topic].partition_responses.push(data.with_index(row.index));
@@ -189,7 +189,7 @@ fn response(
     ProduceResponse::default().with_responses(topics).with_node_endpoints(endpoints(&leaders))
 }
 
-fn placed_data(placed: &Placed, _reply: &ReplyToken) -> PartitionProduceResponse {
+fn placed_data(placed: &Placed) -> PartitionProduceResponse {
     PartitionProduceResponse::default()
         .with_base_offset(placed.base_offset.0)
         .with_log_append_time_ms(placed.append_time_ms)

@@ -45,7 +45,7 @@ fn arrive(node: &mut Node, plan: Plan) {
     let deadline = node.kernel.now().plus_ms(plan.max_wait_ms);
     let queries = plan.parts.iter().filter_map(|part| Some((part.id.ok()?, part.query))).collect();
     let wait = Wait::Fetch { min_bytes: plan.min_bytes, queries };
-    waits::enter(node, Some(deadline), wait, |node, _| {
+    waits::enter(node, plan.reply.conn, Some(deadline), wait, |node, _| {
         let found = plan.parts.iter().map(|part| look(node, part)).collect();
         respond::respond(node, plan, found);
     });

@@ -53,7 +53,7 @@ impl FetchSessions {
         FetchSessions { open: BTreeMap::new(), slots }
     }
 
-    /// Finds out what is to be fetched. `fresh_id` is any number; it becomes the id of a new session.
+    /// Finds out what is to be fetched. `fresh_id` is any number; a new session gets it as its id.
     pub(super) fn take(
         &mut self,
         now: Time,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use highwater_log::batch::{Batch, BatchError, Batches};
-use highwater_node_core::fetcher::{Asked, Fetched, Fetcher, Taken};
+use highwater_node_core::fetcher::{Asked, Fetched, Fetcher, Request, Taken};
 use highwater_node_core::replica::{BatchMeta, Env, EpochEnd, Outputs, Replica};
 use highwater_node_core::types::{BrokerId, LeaderEpoch, Offset, PartitionId, TopicId};
 use highwater_wire::ErrorCode;
@@ -20,22 +20,21 @@ use crate::replicas::{self, batch_meta, produce};
 pub(super) fn take(
     node: &mut Node,
     leader: BrokerId,
-    asked: Vec<Asked>,
+    request: Request,
     response: Result<FetchResponse, CallError>,
 ) {
-    let failed = !response.as_ref().is_ok_and(|response| response.error_code == 0);
+    let answered = response.ok().filter(|response| response.error_code == 0);
+    let failed = answered.is_none();
+    if let Some(response) = answered {
+        let mut answers = by_partition(response);
+        for one in &request.asked {
+            let answer = answers.remove(&one.partition);
+            take_partition(node, leader, one, answer);
+        }
+    }
     let now = node.kernel.now();
     if let Some(link) = node.broker_mut().fetchers.by_leader.get_mut(&leader) {
-        link.fetcher.request_ended(now, failed);
-    }
-    if let Ok(response) = response
-        && !failed
-    {
-        let mut answers = by_partition(response);
-        for one in asked {
-            let answer = answers.remove(&one.partition);
-            take_partition(node, leader, &one, answer);
-        }
+        link.fetcher.request_ended(now, request.lane, failed);
     }
     fetch(node, leader);
 }

@@ -6,7 +6,7 @@ mod request;
 
 use std::collections::BTreeMap;
 
-use highwater_node_core::fetcher::Fetcher;
+use highwater_node_core::fetcher::{Fetcher, LANES, Lane};
 use highwater_node_core::types::{BrokerId, PartitionId};
 
 use crate::channel::{ChannelKey, Peer};
@@ -27,9 +27,11 @@ struct Link {
     wake: Option<TimerId>,
 }
 
-/// Kafka calls the client of its only fetcher thread `broker-N-fetcher-0`.
-fn channel(leader: BrokerId) -> ChannelKey {
-    ChannelKey { peer: Peer::Broker(leader), lane: "fetcher-0" }
+/// Kafka calls the clients of its fetcher threads `broker-N-fetcher-M`.
+const CHANNELS: [&str; LANES] = ["fetcher-0", "fetcher-1"];
+
+fn channel(leader: BrokerId, lane: Lane) -> ChannelKey {
+    ChannelKey { peer: Peer::Broker(leader), lane: CHANNELS[lane.0] }
 }
 
 /// Gives the partition to the fetcher of its leader, and takes it from any other (rule 10).
@@ -64,7 +66,7 @@ fn fetch(node: &mut Node, leader: BrokerId) {
     let broker = node.broker_mut();
     let Some(link) = broker.fetchers.by_leader.get_mut(&leader) else { return };
     match link.fetcher.next_request(now, &broker.replicas.hosted) {
-        Some(asked) => request::send(node, leader, asked),
+        Some(next) => request::send(node, leader, next),
         None => wake_later(node, leader),
     }
 }

@@ -1,6 +1,6 @@
 //! A position that is out of the leader's range: ask what the range is before anything is cut.
 
-use highwater_node_core::fetcher::Asked;
+use highwater_node_core::fetcher::{Asked, Lane};
 use highwater_node_core::rule::truncation::LeaderRange;
 use highwater_node_core::types::{BrokerId, Offset};
 use highwater_wire::StrBytes;
@@ -47,7 +47,7 @@ fn ask_one(
         .with_replica_id(node.config.node_id.0.into())
         .with_topics(vec![topic]);
     let timeout_ms = node.config.replication.socket_timeout_ms;
-    node.kernel.call(channel(leader), request, timeout_ms, move |node, answer| {
+    node.kernel.call(channel(leader, Lane(0)), request, timeout_ms, move |node, answer| {
         then(node, answer.ok().and_then(|response| offset(&response)));
     });
 }

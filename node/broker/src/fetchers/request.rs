@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use highwater_node_core::fetcher::Asked;
+use highwater_node_core::fetcher::{Asked, Request};
 use highwater_node_core::types::{BrokerId, TopicId};
 use highwater_wire::messages::FetchRequest;
 use highwater_wire::messages::fetch_request::{FetchPartition, FetchTopic, ReplicaState};
@@ -16,11 +16,11 @@ const NO_SESSION_EPOCH: i32 = -1;
 /// The last fetched epoch of an empty log.
 const NO_EPOCH: i32 = -1;
 
-pub(super) fn send(node: &mut Node, leader: BrokerId, asked: Vec<Asked>) {
-    let request = request(node, &asked);
+pub(super) fn send(node: &mut Node, leader: BrokerId, next: Request) {
+    let request = request(node, &next.asked);
     let timeout_ms = node.config.replication.socket_timeout_ms;
-    node.kernel.call(channel(leader), request, timeout_ms, move |node, response| {
-        answer::take(node, leader, asked, response);
+    node.kernel.call(channel(leader, next.lane), request, timeout_ms, move |node, response| {
+        answer::take(node, leader, next, response);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Follows the committed metadata: which partitions are kept here, in which role, by which settings.
+//! Follows the committed metadata: which partitions are kept here, as what, by which settings.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::node::Node;
 /// Takes in what the metadata records that were just applied have changed.
 ///
 /// Nothing happens before the metadata has this broker's own registration: an older state may name
-/// it in a role that its earlier incarnation had, and fetches carry the epoch of this one (rule 23).
+/// it in a role of its earlier incarnation, and fetches carry the epoch of this one (rule 23).
 pub(crate) fn apply_delta(node: &mut Node, delta: &Delta) {
     if node.broker().replicas.following {
         return apply(node, delta);

@@ -1,8 +1,8 @@
 //! The broker's copies of partitions: their state machines, their logs, and who waits for them.
 //!
 //! `metadata` follows the committed metadata, `open` opens and removes logs, `outputs` carries out
-//! what a replica asks for, `waits` holds requests that cannot be answered yet, `produce` and `read`
-//! are the two ways of records, `upkeep` is what happens by the clock.
+//! what a replica asks for, `waits` holds requests that cannot be answered yet, `produce` and
+//! `read` are the two ways of records, `upkeep` is what happens by the clock.
 
 mod convert;
 mod hosted;
@@ -12,6 +12,8 @@ mod outputs;
 pub(crate) mod produce;
 pub(crate) mod read;
 mod resolve;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 pub(crate) mod waits;
 

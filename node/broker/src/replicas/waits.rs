@@ -7,6 +7,7 @@ use highwater_node_core::replica::Env;
 use highwater_node_core::types::{PartitionId, Time};
 use highwater_node_core::waiting_room::{Outcome, Released, Wait, WaitId, WaitingRoom};
 
+use crate::effect::ConnId;
 use crate::kernel::Then;
 use crate::node::Node;
 use crate::timers::TimerId;
@@ -16,18 +17,22 @@ use crate::timers::TimerId;
 pub(crate) struct Waits {
     room: WaitingRoom,
     waiters: BTreeMap<WaitId, Waiter>,
+    /// A connection has one request under way, so at most one wait.
+    by_conn: BTreeMap<ConnId, WaitId>,
     next: u64,
 }
 
 struct Waiter {
+    conn: ConnId,
     timer: Option<TimerId>,
     then: Then<Outcome>,
 }
 
-/// Waits for replicas, at most until `deadline`; `then` runs at once when there is nothing to wait
-/// for.
+/// Lets the request of a connection wait for replicas, at most until `deadline`; `then` runs at once
+/// when there is nothing to wait for.
 pub(crate) fn enter(
     node: &mut Node,
+    conn: ConnId,
     deadline: Option<Time>,
     wait: Wait,
     then: impl FnOnce(&mut Node, Outcome) + Send + 'static,
@@ -41,8 +46,9 @@ pub(crate) fn enter(
         Some(released) => then(node, released.outcome),
         None => {
             let timer = deadline.map(|at| node.kernel.at(at, expire));
-            let waiter = Waiter { timer, then: Box::new(then) };
-            node.broker_mut().replicas.waits.waiters.insert(id, waiter);
+            let waits = &mut node.broker_mut().replicas.waits;
+            waits.waiters.insert(id, Waiter { conn, timer, then: Box::new(then) });
+            waits.by_conn.insert(conn, id);
         }
     }
 }
@@ -64,11 +70,25 @@ fn expire(node: &mut Node) {
     go_on(node, released);
 }
 
+/// The connection is gone: nobody waits any more for what its request asked.
+pub(crate) fn forget(node: &mut Node, conn: ConnId) {
+    let Some(broker) = &mut node.broker else { return };
+    let waits = &mut broker.replicas.waits;
+    let Some(id) = waits.by_conn.remove(&conn) else { return };
+    waits.room.forget(id);
+    let timer = waits.waiters.remove(&id).and_then(|waiter| waiter.timer);
+    if let Some(timer) = timer {
+        node.kernel.cancel(timer);
+    }
+}
+
 /// Runs what follows each wait once this step's decisions are made.
 fn go_on(node: &mut Node, released: Vec<Released>) {
     for Released { id, outcome } in released {
-        let waiters = &mut node.broker_mut().replicas.waits.waiters;
-        let Waiter { timer, then } = waiters.remove(&id).expect("a wait is released once");
+        let waits = &mut node.broker_mut().replicas.waits;
+        let waiter = waits.waiters.remove(&id).expect("a wait is released once");
+        let Waiter { conn, timer, then } = waiter;
+        waits.by_conn.remove(&conn);
         if let Some(timer) = timer {
             node.kernel.cancel(timer);
         }

@@ -14,16 +14,21 @@ use crate::types::{BrokerId, LeaderEpoch, Offset, PartitionId, Time};
 /// election within a few milliseconds of another.
 const TOO_EARLY_MS: u64 = 10;
 
+/// How many requests may be under way to one leader.
+pub const LANES: usize = 2;
+
 /// Fetches from one leader for all partitions that this broker follows there.
 ///
-/// One request is under way at a time; the next one waits until the disk holds what the last one
-/// brought, because a fetch confirms what lies below its offsets (rule 16).
+/// A partition is in one request at a time, and its next one waits until the disk holds what the
+/// last one brought, because a fetch confirms what lies below its offset (rule 16). The second lane
+/// is for partitions that come while a request waits at the leader for news of the others.
 #[derive(Debug)]
 pub struct Fetcher {
     leader: BrokerId,
     back_off_ms: u64,
     partitions: BTreeMap<PartitionId, Tracked>,
-    in_flight: bool,
+    /// Which lanes have a request under way.
+    busy: [bool; LANES],
     /// No request before this time, after one failed as a whole.
     ready_at: Time,
 }
@@ -36,6 +41,21 @@ struct Tracked {
     ready_at: Time,
     /// The leader is being asked for its range.
     asks_range: bool,
+    /// The lane whose request asks for it.
+    lane: Option<Lane>,
+}
+
+/// One of the requests that may be under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane(pub usize);
+
+/// A request to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Which lane it takes; to be given back by [`Fetcher::request_ended`].
+    pub lane: Lane,
+    /// What it asks for; never empty.
+    pub asked: Vec<Asked>,
 }
 
 /// One partition of a fetch request, and proof against late answers (rule 10).
@@ -82,29 +102,14 @@ impl Fetcher {
     /// A fetcher with no partitions; `back_off_ms` is `replica.fetch.backoff.ms`.
     pub fn new(leader: BrokerId, back_off_ms: u64) -> Fetcher {
         let partitions = BTreeMap::new();
-        Fetcher { leader, back_off_ms, partitions, in_flight: false, ready_at: Time(0) }
-    }
-
-    /// Whom it fetches from.
-    pub fn leader(&self) -> BrokerId {
-        self.leader
-    }
-
-    /// True when nothing is followed from this leader.
-    pub fn is_empty(&self) -> bool {
-        self.partitions.is_empty()
-    }
-
-    /// True while a request is under way.
-    pub fn is_in_flight(&self) -> bool {
-        self.in_flight
+        Fetcher { leader, back_off_ms, partitions, busy: [false; LANES], ready_at: Time(0) }
     }
 
     /// Fetches this partition from now on; a new epoch starts afresh.
     pub fn add(&mut self, partition: PartitionId, leader_epoch: LeaderEpoch) {
         let known = self.partitions.get(&partition).map(|t| t.leader_epoch);
         if known != Some(leader_epoch) {
-            let fresh = Tracked { leader_epoch, ready_at: Time(0), asks_range: false };
+            let fresh = Tracked { leader_epoch, ready_at: Time(0), asks_range: false, lane: None };
             self.partitions.insert(partition, fresh);
         }
     }
@@ -114,16 +119,24 @@ impl Fetcher {
         self.partitions.remove(&partition);
     }
 
-    /// The next request's partitions; `None` while there is nothing to ask or a reason to wait.
-    pub fn next_request(&mut self, now: Time, replicas: &dyn Replicas) -> Option<Vec<Asked>> {
-        if self.in_flight || now < self.ready_at || self.awaits_disk(replicas) {
+    /// The next request; `None` while there is nothing to ask or a reason to wait.
+    pub fn next_request(&mut self, now: Time, replicas: &dyn Replicas) -> Option<Request> {
+        let lane = Lane(self.busy.iter().position(|busy| !busy)?);
+        if now < self.ready_at || self.awaits_disk(replicas) {
             return None;
         }
-        let ready = self.partitions.iter().filter(|(_, t)| !t.asks_range && t.ready_at <= now);
+        let ready = |t: &Tracked| t.lane.is_none() && !t.asks_range && t.ready_at <= now;
+        let ready = self.partitions.iter().filter(|(_, tracked)| ready(tracked));
         let asked: Vec<Asked> =
             ready.filter_map(|(partition, _)| self.ask(*partition, replicas)).collect();
-        self.in_flight = !asked.is_empty();
-        self.in_flight.then_some(asked)
+        if asked.is_empty() {
+            return None;
+        }
+        self.busy[lane.0] = true;
+        for one in &asked {
+            self.track(one.partition, |tracked| tracked.lane = Some(lane));
+        }
+        Some(Request { lane, asked })
     }
 
     fn ask(&self, partition: PartitionId, replicas: &dyn Replicas) -> Option<Asked> {
@@ -131,14 +144,21 @@ impl Fetcher {
         (position.leader == self.leader).then_some(Asked { partition, position })
     }
 
+    /// True while the disk is at work for a partition that no request asks for.
     fn awaits_disk(&self, replicas: &dyn Replicas) -> bool {
-        let replica = |id: &PartitionId| replicas.replica(*id);
-        self.partitions.keys().filter_map(replica).any(Replica::awaits_disk)
+        let idle = self.partitions.iter().filter(|(_, tracked)| tracked.lane.is_none());
+        idle.filter_map(|(id, _)| replicas.replica(*id)).any(Replica::awaits_disk)
     }
 
-    /// The request has been answered, or has failed; then all wait for a back-off.
-    pub fn request_ended(&mut self, now: Time, failed: bool) {
-        self.in_flight = false;
+    /// The request of this lane has been answered, or has failed; then all wait for a back-off.
+    ///
+    /// To be called after the answers of its partitions were taken in.
+    pub fn request_ended(&mut self, now: Time, lane: Lane, failed: bool) {
+        debug_assert!(self.busy[lane.0], "a request ends once");
+        self.busy[lane.0] = false;
+        for tracked in self.partitions.values_mut().filter(|t| t.lane == Some(lane)) {
+            tracked.lane = None;
+        }
         if failed {
             self.ready_at = now.plus_ms(self.back_off_ms);
         }
@@ -201,10 +221,8 @@ impl Fetcher {
 
     /// When to call [`Fetcher::next_request`] again, if a back-off is what it waits for.
     pub fn next_wake(&self, now: Time) -> Option<Time> {
-        if self.in_flight {
-            return None;
-        }
-        let earliest = self.partitions.values().map(|t| t.ready_at.max(self.ready_at)).min()?;
+        let idle = self.partitions.values().filter(|tracked| tracked.lane.is_none());
+        let earliest = idle.map(|tracked| tracked.ready_at.max(self.ready_at)).min()?;
         (earliest > now).then_some(earliest)
     }
 

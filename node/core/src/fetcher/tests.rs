@@ -54,12 +54,12 @@ impl World {
         }
     }
 
-    fn ask(&mut self) -> Option<Vec<Asked>> {
+    fn ask(&mut self) -> Option<Request> {
         self.fetcher.next_request(self.now, &self.replicas)
     }
 
     fn ask_one(&mut self) -> Asked {
-        self.ask().expect("there is something to fetch")[0]
+        self.ask().expect("there is something to fetch").asked[0]
     }
 
     fn answer(&mut self, asked: &Asked, answer: Fetched) -> Taken {
@@ -67,7 +67,9 @@ impl World {
         let replica = self.replicas.get_mut(&PARTITION).unwrap();
         let taken = self.fetcher.answered(&env, asked, replica, answer, &mut self.out);
         replica.validate();
-        self.fetcher.request_ended(self.now, false);
+        if self.fetcher.busy[0] {
+            self.fetcher.request_ended(self.now, Lane(0), false);
+        }
         taken
     }
 
@@ -101,7 +103,7 @@ fn records(batches: &[BatchMeta]) -> Fetched<'_> {
 fn rule_16_the_next_fetch_waits_for_the_disk() {
     let mut world = World::new();
     let asked = world.ask_one();
-    assert_eq!(world.ask(), None, "one request at a time");
+    assert_eq!(world.ask(), None, "a partition is asked for once at a time");
     assert_eq!(world.answer(&asked, records(&[batch(0, 1), batch(2, 1)])), Taken::Write);
     assert_eq!(world.ask(), None, "the disk has not confirmed");
     world.written();
@@ -128,6 +130,19 @@ fn rule_10_a_truncation_answer_is_not_used_by_a_leader() {
     let end = EpochEnd { epoch: LeaderEpoch(0), end: Offset(0) };
     assert_eq!(world.answer(&asked, Fetched::Diverging(end)), Taken::Nothing);
     assert_eq!(world.log_end(), Offset(2), "rule 4: a leader's log is not cut");
+}
+
+#[test]
+fn a_partition_that_comes_late_does_not_wait_for_the_request_under_way() {
+    let mut world = World::new();
+    let first = world.ask().expect("there is something to fetch");
+    world.lead(LEADER, 2);
+    let second = world.ask().expect("the new epoch is asked for at once");
+    assert_eq!((first.lane, second.lane), (Lane(0), Lane(1)));
+    world.fetcher.request_ended(world.now, first.lane, false);
+    assert_eq!(world.ask(), None, "the old request's end frees nothing that the new one asks for");
+    world.fetcher.request_ended(world.now, second.lane, false);
+    assert_eq!(world.ask().map(|request| request.lane), Some(Lane(0)));
 }
 
 #[test]
@@ -174,7 +189,7 @@ fn errors_wait_for_the_back_off() {
     let wake = world.fetcher.next_wake(world.now).expect("it waits for a time");
     world.now = wake;
     world.ask_one();
-    world.fetcher.request_ended(world.now, true);
+    world.fetcher.request_ended(world.now, Lane(0), true);
     assert_eq!(world.ask(), None, "the whole request failed");
     world.now = world.fetcher.next_wake(world.now).expect("it waits for a time");
     assert_eq!(world.now, wake.plus_ms(100));

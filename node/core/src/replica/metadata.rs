@@ -1,5 +1,7 @@
 //! Committed partition states and settings: becoming leader, becoming follower (rules 5, 8, 25).
 
+use std::collections::BTreeMap;
+
 use super::env::Env;
 use super::leadership::{Follower, Isr, Leadership};
 use super::output::{Output, Outputs, ReplicaEvent};
@@ -81,7 +83,7 @@ impl Replica {
         &self,
         env: &Env,
         state: &PartitionState,
-    ) -> std::collections::BTreeMap<BrokerId, Follower> {
+    ) -> BTreeMap<BrokerId, Follower> {
         let known = match &self.role {
             Role::Leader(leadership) => Some(&leadership.followers),
             _ => None,
@@ -98,8 +100,11 @@ impl Replica {
 
     fn follow(&mut self, env: &Env, state: &PartitionState, out: &mut Outputs) {
         let (leader, epoch) = (state.leader, state.leader_epoch);
-        if matches!(&self.role, Role::Follower { epoch: e, leader: l, .. } if *e == epoch && *l == leader)
-        {
+        let unchanged = matches!(
+            self.role,
+            Role::Follower { epoch: e, leader: l, .. } if e == epoch && l == leader
+        );
+        if unchanged {
             return;
         }
         self.role = Role::Follower { leader, epoch, leader_high_watermark: Offset(0) };

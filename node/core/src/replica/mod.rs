@@ -99,24 +99,14 @@ impl Replica {
         }
     }
 
-    /// The partition.
+    /// Which partition this is a copy of.
     pub fn partition(&self) -> PartitionId {
         self.partition
-    }
-
-    /// The newest committed state that was applied.
-    pub fn state(&self) -> Option<&PartitionState> {
-        self.state.as_ref()
     }
 
     /// The end of what has been given an offset; the disk may not have confirmed all of it.
     pub fn appended_end(&self) -> Offset {
         self.log.appended
-    }
-
-    /// True once the disk failed: it serves nothing any more.
-    pub fn is_failed(&self) -> bool {
-        self.failed
     }
 
     /// The disk could not read or write this log: it is offline from now on.

@@ -95,24 +95,9 @@ impl WaitingRoom {
         }
     }
 
-    /// When [`WaitingRoom::expire`] has something to do next.
-    pub fn next_deadline(&self) -> Option<Time> {
-        self.by_deadline.first().map(|(at, _)| *at)
-    }
-
     /// Forgets a request, for example because its connection is gone.
     pub fn forget(&mut self, id: WaitId) {
         self.leave(id);
-    }
-
-    /// How many requests wait.
-    pub fn len(&self) -> usize {
-        self.waits.len()
-    }
-
-    /// True when nobody waits.
-    pub fn is_empty(&self) -> bool {
-        self.waits.is_empty()
     }
 
     fn leave(&mut self, id: WaitId) -> Option<(Option<Time>, Wait)> {

@@ -139,8 +139,7 @@ fn rule_36_all_copies_are_awaited_and_all_writes_of_the_request() {
     assert_eq!(world.touch(partition(0)), [], "the other write waits");
     world.confirm(partition(1), 3, 1);
     assert_eq!(world.touch(partition(1)), [produced(1, &[Ok(()), Ok(())])]);
-    assert!(world.room.is_empty());
-    assert_eq!(world.room.next_deadline(), None);
+    assert_eq!(world.expire(100), [], "it is answered once");
 }
 
 #[test]
@@ -236,7 +235,6 @@ fn the_oldest_is_released_first_and_the_forgotten_never() {
         world.enter(id, 100, Wait::Fetch { min_bytes: 1, queries });
     }
     world.room.forget(WaitId(2));
-    assert_eq!(world.room.len(), 2);
     let ids: Vec<u64> = world.expire(100).iter().map(|r| r.id.0).collect();
     assert_eq!(ids, [1, 3]);
 }
