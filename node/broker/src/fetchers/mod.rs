@@ -38,19 +38,26 @@ fn channel(leader: BrokerId, lane: Lane) -> ChannelKey {
 pub(crate) fn assign(node: &mut Node, id: PartitionId) {
     let follows = node.broker().replicas.replica(id).and_then(|replica| replica.follows());
     let back_off_ms = node.config.replication.fetch_backoff_ms;
-    let fetchers = &mut node.broker_mut().fetchers;
-    let leader = follows.map(|(leader, _)| leader);
-    if let Some(before) = fetchers.leader_of.get(&id).copied().filter(|b| Some(*b) != leader) {
-        fetchers.leader_of.remove(&id);
-        if let Some(link) = fetchers.by_leader.get_mut(&before) {
-            link.fetcher.remove(id);
-        }
-    }
+    take_away(node, id, follows.map(|(leader, _)| leader));
     let Some((leader, epoch)) = follows else { return };
+    let fetchers = &mut node.broker_mut().fetchers;
     let fresh = || Link { fetcher: Fetcher::new(leader, back_off_ms), wake: None };
     fetchers.by_leader.entry(leader).or_insert_with(fresh).fetcher.add(id, epoch);
     fetchers.leader_of.insert(id, leader);
     node.kernel.later(move |node| fetch(node, leader));
+}
+
+/// Takes the partition from the fetcher that has it, unless that is the one of `leader`.
+fn take_away(node: &mut Node, id: PartitionId, leader: Option<BrokerId>) {
+    let fetchers = &mut node.broker_mut().fetchers;
+    let before = fetchers.leader_of.get(&id).copied().filter(|before| Some(*before) != leader);
+    let Some(before) = before else { return };
+    fetchers.leader_of.remove(&id);
+    if let Some(link) = fetchers.by_leader.get_mut(&before) {
+        link.fetcher.remove(id);
+    }
+    // The others there may have waited for this one's disk, which from now on wakes another fetcher.
+    node.kernel.later(move |node| fetch(node, before));
 }
 
 /// The disk is done with something of this partition: its fetcher may go on.
