@@ -1,8 +1,9 @@
-// Turns a folder of plug-in files into a table, so that a plug-in is one file and no list is edited.
+// Turns a folder of plug-in files into a table: a plug-in is one file, and no list is edited.
 //
 // Included by the build scripts. For every `src/FOLDER/NAME.rs` but `mod.rs`, the file
-// `OUT_DIR/FOLDER_table.rs` declares the module and a row of `TABLE`: name (the file's, with `-` for
-// `_`), the file's first doc sentence, and its `ENTRY`. A file without an `ENTRY` does not compile.
+// `OUT_DIR/FOLDER_table.rs` declares the module and a row of `TABLE`: name (the file's, with `-`
+// for `_`), the file's first doc sentence, and its `ENTRY`. A file without an `ENTRY` does not
+// compile.
 
 use std::{env, fs, path::Path};
 
@@ -29,7 +30,7 @@ fn plugin_table(folder: &str) {
             .lines()
             .next()
             .and_then(|line| line.strip_prefix("//! "))
-            .unwrap_or_else(|| panic!("{}: the first line must be a `//!` sentence", file.display()));
+            .unwrap_or_else(|| panic!("{name}.rs: the first line must be a `//!` sentence"));
         modules += &format!("#[path = {:?}]\npub mod {name};\n", file.display().to_string());
         rows += &format!("    ({:?}, {summary:?}, &{name}::ENTRY),\n", name.replace('_', "-"));
     }

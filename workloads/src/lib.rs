@@ -1,4 +1,4 @@
-//! What the clients of a run do: generators that choose operations, and clients that carry them out.
+//! What the clients of a run do: generators choose operations, and clients carry them out.
 //!
 //! Everything here is pure but [`driver`]: time, randomness and the network are inputs and effects.
 

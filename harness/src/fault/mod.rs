@@ -116,4 +116,3 @@ pub fn parse(name: &str, parameters: &Value) -> Result<Box<dyn Fault>, Parameter
     };
     (entry.parse)(parameters)
 }
-

@@ -59,8 +59,8 @@ impl Watcher<'_> {
         .await
     }
 
-    /// Waits, while nobody writes, until every replica holds everything and the high watermark is at
-    /// the end; gives what was missing at the limit.
+    /// Waits, while nobody writes, until every replica holds everything and the high watermark is
+    /// at the end; gives what was missing at the limit.
     pub async fn idle(&self) -> Vec<Missing> {
         // What was observed before the clients stopped proves nothing.
         let stopped_at = self.clock.now_ns();

@@ -10,7 +10,7 @@ pub static ENTRY: Entry = Entry {
         json!({
             "format": 1,
             "name": "s1",
-            "about": "Leader kill loop under load; followers are 30 ms behind, as on a real network.",
+            "about": "Leader kill loop under load; followers are 30 ms behind.",
             "repeat": true,
             "steps": [
                 {"when": "after 1s", "let": {"old": "leader(all-0)"}, "do": "slow-link",

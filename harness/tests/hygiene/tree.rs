@@ -5,10 +5,7 @@ use std::process::Command;
 
 /// The workspace's root folder.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("harness lies in the root")
-        .to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("harness lies in the root").to_path_buf()
 }
 
 /// Tracked and new, not ignored files whose name ends with `suffix`, relative to the root, sorted.

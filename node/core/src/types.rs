@@ -1,4 +1,5 @@
-//! The vocabulary of the core: time, identities, epochs and offsets, each with its unit in its type.
+//! The vocabulary of the core: time, identities, epochs and offsets, each with its unit in its
+//! type.
 
 use std::fmt;
 

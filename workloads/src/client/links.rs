@@ -1,7 +1,7 @@
 //! A client's connections: requests out, answers matched by correlation id, losses and time-outs.
 //!
-//! A connection is of use once its broker answered ApiVersions, as with Kafka's clients: a socket that
-//! was accepted and then closed has carried nothing, so what waited for it was not sent.
+//! A connection is of use once its broker answered ApiVersions, as with Kafka's clients: a socket
+//! that was accepted and then closed has carried nothing, so what waited for it was not sent.
 
 use std::collections::BTreeMap;
 

@@ -22,8 +22,8 @@ const VERSION: i16 = 12;
 /// The refresh of one client's metadata.
 ///
 /// A client stays with the broker that it asked first and turns to the next one only when that one
-/// is silent or has nothing new: so a client that is attached to a deposed leader believes it for as
-/// long as it answers, as real clients do.
+/// is silent or has nothing new: so a client that is attached to a deposed leader believes it for
+/// as long as it answers, as real clients do.
 #[derive(Debug)]
 pub(super) struct Refresh {
     source: usize,

@@ -12,8 +12,8 @@ use crate::{
 /// Batches are ours, so they are small; a larger one is damaged.
 const DECOMPRESSED_LIMIT: usize = 16 * 1024 * 1024;
 
-/// The records of a key from `from` on, and the offset to go on from; `run` and `key` are what their
-/// payloads must name.
+/// The records of a key from `from` on, and the offset to go on from; `run` and `key` are what
+/// their payloads must name.
 pub fn read((run, key): (&str, &str), from: i64, partition: &PartitionData) -> (KeyRead, i64) {
     let mut read = KeyRead::default();
     let mut next = from;

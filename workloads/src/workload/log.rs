@@ -164,7 +164,7 @@ impl Generator for Log {
 
     fn observe(&mut self, seat: Seat, completion: &Completion) {
         let Gave::Polled { errors, .. } = &completion.gave else { return };
-        // The log that was read is gone from here on (truncated or deleted): begin again, in the open.
+        // What was read is gone from here on (truncated or deleted): begin again, in the open.
         if errors.iter().any(|(_, code)| *code == "OFFSET_OUT_OF_RANGE") {
             self.reset(seat);
         }

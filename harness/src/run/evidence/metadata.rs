@@ -18,8 +18,8 @@ use crate::cluster::Cluster;
 const FOLDER: &str = "__cluster_metadata-0";
 const DECOMPRESSED_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Writes `metadata.jsonl` from the controller whose log is the longest: the committed log is a prefix
-/// of it, and all of it once the cluster is at rest.
+/// Writes `metadata.jsonl` from the controller whose log is the longest: the committed log is a
+/// prefix of it, and all of it once the cluster is at rest.
 ///
 /// # Errors
 /// When the log cannot be read or the file cannot be written.

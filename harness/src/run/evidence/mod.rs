@@ -1,5 +1,5 @@
-//! What is collected beside the history: replicas' logs, the metadata log, the final read, the second
-//! witness.
+//! What is collected beside the history: replicas' logs, the metadata log, the final read, the
+//! second witness.
 
 pub mod availability;
 pub mod dumps;

@@ -8,8 +8,8 @@ use std::{
 use bytes::Bytes;
 use highwater_log::batch::{Batch, Batches};
 
-/// The batches of a folder in offset order, up to the first that is not whole: the file may be in use,
-/// or its process may have died while it wrote.
+/// The batches of a folder in offset order, up to the first that is not whole: the file may be in
+/// use, or its process may have died while it wrote.
 pub(super) fn batches(folder: &Path, mut each: impl FnMut(Batch)) -> io::Result<()> {
     for file in log_files(folder)? {
         let bytes = Bytes::from(fs::read(&file)?);

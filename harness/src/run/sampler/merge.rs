@@ -21,8 +21,8 @@ struct Saying {
 /// The newest that every node said.
 ///
 /// Of two sayings the one with the higher leader epoch is right. Under one epoch it is the one that
-/// changed last: in-sync replicas change without a new epoch, and a node that is cut off keeps saying
-/// what was true before.
+/// changed last: in-sync replicas change without a new epoch, and a node that is cut off keeps
+/// saying what was true before.
 #[derive(Debug)]
 pub struct Merged {
     catalog: Arc<Catalog>,

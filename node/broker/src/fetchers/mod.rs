@@ -56,7 +56,8 @@ fn take_away(node: &mut Node, id: PartitionId, leader: Option<BrokerId>) {
     if let Some(link) = fetchers.by_leader.get_mut(&before) {
         link.fetcher.remove(id);
     }
-    // The others there may have waited for this one's disk, which from now on wakes another fetcher.
+    // The others there may have waited for this one's disk, which from now on wakes another
+    // fetcher.
     node.kernel.later(move |node| fetch(node, before));
 }
 

@@ -28,8 +28,8 @@ struct Waiter {
     then: Then<Outcome>,
 }
 
-/// Lets the request of a connection wait for replicas, at most until `deadline`; `then` runs at once
-/// when there is nothing to wait for.
+/// Lets the request of a connection wait for replicas, at most until `deadline`; `then` runs at
+/// once when there is nothing to wait for.
 pub(crate) fn enter(
     node: &mut Node,
     conn: ConnId,

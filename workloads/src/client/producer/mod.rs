@@ -220,7 +220,7 @@ impl Producer {
         self.again_or_complete(now, slot, again, out);
     }
 
-    /// A batch behind one that is still to be repeated is refused for its sequence, and only for that.
+    /// A batch behind one that is still to be repeated is refused for its sequence, no more.
     fn is_out_of_turn(&self, slot: Slot, name: &str) -> bool {
         let key = self.batches[&slot].key;
         name == "OUT_OF_ORDER_SEQUENCE_NUMBER" && self.lanes[&key].order.front() != Some(&slot)

@@ -161,7 +161,8 @@ proptest! {
             run.world.execute(&Line::parse(&line));
             let after = &run.world.replica;
             if before.leads().is_some() && before.leads() == after.leads() {
-                prop_assert!(after.bounds().high_watermark >= before.bounds().high_watermark, "rule 18");
+                let (now, then) = (after.bounds().high_watermark, before.bounds().high_watermark);
+                prop_assert!(now >= then, "rule 18");
                 prop_assert!(after.appended_end() >= before.appended_end(), "rule 4");
             }
             let known = run.world.disk.loaded(Offset(0)).producers;
