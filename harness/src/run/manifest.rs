@@ -9,7 +9,7 @@ use highwater_history::{
     manifest::{Clocks, Floor, Machine, Node, Target, Timing, Topic, Workload},
     promise::Promises,
 };
-use highwater_workloads::{settings::AcksMode, workload};
+use highwater_workloads::{settings::AcksMode, value, workload};
 use serde_json::{Map, json};
 
 use super::{setup::Setup, world::World};
@@ -36,7 +36,7 @@ pub fn of(setup: &Setup, world: &World, command: &[String], reproduce: &str) -> 
         workload: Workload {
             name: setup.workload.clone(),
             options: json!(setup.settings),
-            value_bytes: Some(u64::from(setup.settings.value_size)),
+            value_bytes: Some(payload_bytes(setup, world)),
             floors: (workload.floors)(&setup.settings)
                 .into_iter()
                 .map(|floor| Floor { floor: floor.name.to_owned(), wanted: floor.wanted })
@@ -49,6 +49,14 @@ pub fn of(setup: &Setup, world: &World, command: &[String], reproduce: &str) -> 
         machine: machine(),
         extra: Map::new(),
     }
+}
+
+/// Bytes of a usual record's payload: an unpadded one grows with the digits of its value.
+fn payload_bytes(setup: &Setup, world: &World) -> u64 {
+    const USUAL_VALUE: i64 = 10_000;
+    let key = setup.topics.first().map_or("", |topic| &topic.plan.label);
+    let size = setup.settings.value_size as usize;
+    value::encode(&world.run_id, &format!("{key}-0"), USUAL_VALUE, size).len() as u64
 }
 
 fn target(setup: &Setup, world: &World) -> Target {
