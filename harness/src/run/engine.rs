@@ -13,7 +13,10 @@ use highwater_workloads::{
     fleet::{Fleet, FleetConfig},
     workload,
 };
-use tokio::task::spawn_blocking;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::spawn_blocking,
+};
 
 use super::{
     clients::Clients,
@@ -69,7 +72,7 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
     };
     let result = tokio::select! {
         result = carried => result,
-        _ = tokio::signal::ctrl_c() => Err(Failure::Interrupted),
+        () = interrupted() => Err(Failure::Interrupted),
     };
     ground.cluster.kill_all().await;
     match result {
@@ -84,6 +87,20 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
             outcome.write(&folder.outcome_path())?;
             Err(failure)
         }
+    }
+}
+
+/// Waits for somebody who wants the run to end: SIGINT or SIGTERM.
+async fn interrupted() {
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminated) => drop(terminated.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
     }
 }
 
