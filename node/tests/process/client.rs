@@ -65,8 +65,16 @@ impl Client {
         self.call(CREATE_VERSION, request).topics[0].error_code
     }
 
-    /// Appends a batch; gives the error code and the offset.
+    /// Appends a batch, once the node leads the partition; gives the error code and the offset.
     pub fn produce(&mut self, topic: &str, batch: Bytes) -> (i16, i64) {
+        let not_yet = ErrorCode::NotLeaderOrFollower.code();
+        wait_for("the node leads", || {
+            let (code, offset) = self.try_produce(topic, batch.clone());
+            (code != not_yet).then_some((code, offset))
+        })
+    }
+
+    fn try_produce(&mut self, topic: &str, batch: Bytes) -> (i16, i64) {
         let partition = PartitionProduceData::default().with_index(0).with_records(Some(batch));
         let topic =
             TopicProduceData::default().with_name(name(topic)).with_partition_data(vec![partition]);
