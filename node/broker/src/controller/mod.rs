@@ -1,7 +1,7 @@
 //! The controller's part of a node: the metadata log and who may change it.
 //!
 //! `start` opens the log and `log` appends to it and commits; `active` is the controller while this
-//! node leads; `fetch` serves the log to brokers. APIs go through [`ask`] and [`answer`].
+//! node leads; `fetch` serves the log to brokers. APIs go through `ask` and `answer`.
 
 mod active;
 mod ask;

@@ -1,7 +1,7 @@
 //! The broker's side of the metadata log: fetches it, keeps a copy, applies what is committed.
 //!
 //! On a node that is controller too there is one log only, and the controller hands over what it
-//! commits ([`apply_local`]).
+//! commits (`apply_local`).
 
 mod answer;
 mod fetch;
