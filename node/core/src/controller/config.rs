@@ -7,21 +7,21 @@ use crate::metadata::record::{FeatureLevelRecord, Resource};
 pub struct Settings {
     /// The cluster's id; a broker of another one is refused (rule 32).
     pub cluster_id: String,
-    /// How long a broker lives without a heartbeat [`broker.session.timeout.ms`].
+    /// How long a broker lives without a heartbeat (`broker.session.timeout.ms`).
     pub session_timeout_ms: u64,
-    /// Partitions of a topic that names no number [`num.partitions`].
+    /// Partitions of a topic that names no number (`num.partitions`).
     pub num_partitions: i32,
-    /// Replicas of a topic that names no number [`default.replication.factor`].
+    /// Replicas of a topic that names no number (`default.replication.factor`).
     pub default_replication_factor: i16,
     /// Whether a replica outside the ISR may lead, when neither the topic nor the cluster says
-    /// [`unclean.leader.election.enable`].
+    /// (`unclean.leader.election.enable`).
     pub unclean_election: bool,
     /// How often leaderless partitions are looked at for an unclean election
-    /// [`unclean.leader.election.interval.ms`] (rule 85).
+    /// (`unclean.leader.election.interval.ms`) (rule 85).
     pub unclean_interval_ms: u64,
-    /// Whether leaderships go back to the preferred replicas [`auto.leader.rebalance.enable`].
+    /// Whether leaderships go back to the preferred replicas (`auto.leader.rebalance.enable`).
     pub auto_rebalance: bool,
-    /// How often that is looked at [`leader.imbalance.check.interval.seconds`], in milliseconds.
+    /// How often that is looked at (`leader.imbalance.check.interval.seconds`), in milliseconds.
     pub rebalance_interval_ms: u64,
     /// The feature levels of a new cluster; `metadata.version` is among them.
     pub initial_features: Vec<FeatureLevelRecord>,
