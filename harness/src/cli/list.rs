@@ -36,6 +36,16 @@ struct Row {
     kind: &'static str,
     name: String,
     about: String,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    planted: Option<Planted>,
+}
+
+/// What a mutant's row says beside its name.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Planted {
+    rule: String,
+    schedule: String,
+    source: String,
 }
 
 /// Lists.
@@ -71,21 +81,37 @@ fn table<E>(kind: &'static str, table: &[(&str, &str, E)]) -> Vec<Row> {
         kind,
         name: (*name).to_owned(),
         about: (*about).to_owned(),
+        planted: None,
     };
     table.iter().map(row).collect()
 }
 
-/// The node's own list: `ID: sentence` a line; none without its binary.
+/// The node's own list; none without its binary.
 fn mutants() -> Vec<Row> {
     let Ok(binary) = target::node::find_binary() else { return Vec::new() };
     let Ok(output) = Command::new(binary).arg("--list-mutants").output() else {
         return Vec::new();
     };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let row = |line: &str| {
-        let (name, about) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let name = name.trim_end_matches(':').to_owned();
-        Row { kind: "mutant", name, about: about.trim().to_owned() }
-    };
-    text.lines().filter(|line| !line.is_empty()).map(row).collect()
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(mutant).collect()
+}
+
+/// One line of the node: id, rule, schedules, source and sentence, with tabs between.
+fn mutant(line: &str) -> Option<Row> {
+    let mut fields = line.splitn(5, '\t').map(str::to_owned);
+    let mut next = || fields.next();
+    let (name, rule, schedule, source, about) = (next()?, next()?, next()?, next()?, next()?);
+    Some(Row { kind: "mutant", name, about, planted: Some(Planted { rule, schedule, source }) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_node_is_a_row() {
+        let row = mutant("HW-26\t36\tS3, S4\tRedpanda #3003\tA leader answers.").unwrap();
+        assert_eq!((row.name.as_str(), row.about.as_str()), ("HW-26", "A leader answers."));
+        assert_eq!(row.planted.unwrap().schedule, "S3, S4");
+        assert_eq!(mutant("HW-26"), None);
+    }
 }
