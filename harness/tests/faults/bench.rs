@@ -29,7 +29,13 @@ use tokio::{
 use crate::stand_in::{Configuration, VARIABLE, WHO_HEARS, request};
 
 /// Longer than anything here takes, also on a loaded machine.
-pub const LATE: Duration = Duration::from_secs(30);
+pub const LATE: Duration = Duration::from_secs(90);
+/// A question that is not answered by then is taken for cut off; a wrong guess is asked again.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+/// Long enough for every pair of nodes to have asked each other, were nothing in the way and the
+/// machine idle; each further look takes longer.
+const LISTENING: Duration = Duration::from_millis(150);
+const LISTENING_MOST: Duration = Duration::from_secs(5);
 
 /// Who hears whom: (asker, asked) for nodes, (0, asked) for a client.
 pub type Reach = BTreeSet<(i32, i32)>;
@@ -121,7 +127,7 @@ impl Bench {
     }
 
     /// Who answers whom now, asked twice so that no answer from before counts.
-    pub async fn reach(&self) -> Reach {
+    pub async fn reach(&self, listening: Duration) -> Reach {
         let plan = self.controls.cluster.plan();
         let mut reach = Reach::new();
         for _ in 0..2 {
@@ -129,14 +135,14 @@ impl Bench {
             for node in plan.nodes.values() {
                 reach.extend(hears(plan, node).await);
             }
-            time::sleep(Duration::from_millis(120)).await;
+            time::sleep(listening).await;
         }
         for node in plan.nodes.values() {
             reach.extend(hears(plan, node).await);
             if let Some(place) = node.place(Listener::Client) {
                 let mut client = time::timeout(LATE, TcpStream::connect(place.proxy)).await;
                 let stream = client.as_mut().unwrap().as_mut().unwrap();
-                if question(stream, 3, Duration::from_millis(200)).await.is_some() {
+                if question(stream, 3, ANSWERED_WITHIN).await.is_some() {
                     reach.insert((0, node.id.0));
                 }
             }
@@ -144,15 +150,23 @@ impl Bench {
         reach
     }
 
+    /// Waits until the reach is no longer that of a healthy cluster.
+    pub async fn until_broken(&self) {
+        let broken = async { while self.reach(LISTENING).await == whole() {} };
+        time::timeout(LATE, broken).await.expect("somebody is no longer heard");
+    }
+
     /// Waits until the reach is `wanted`.
     pub async fn until_reach(&self, wanted: &Reach) {
         let mut last = Reach::new();
+        let mut listening = LISTENING;
         let reached = async {
             loop {
-                last = self.reach().await;
+                last = self.reach(listening).await;
                 if last == *wanted {
                     return;
                 }
+                listening = (listening * 2).min(LISTENING_MOST);
             }
         };
         let reached = time::timeout(LATE, reached).await;
@@ -207,7 +221,7 @@ async fn hears(plan: &ClusterPlan, node: &NodePlan) -> Reach {
     let stream = TcpStream::connect(inner(node).real).await;
     let Ok(mut stream) = stream else { return Reach::new() };
     let peers = plan.nodes.keys().filter(|peer| **peer != node.id);
-    match question(&mut stream, WHO_HEARS, Duration::from_millis(200)).await {
+    match question(&mut stream, WHO_HEARS, ANSWERED_WITHIN).await {
         Some(heard) => {
             let heard = peers.zip(heard).filter(|(_, heard)| *heard == 1);
             heard.map(|(peer, _)| (node.id.0, peer.0)).collect()

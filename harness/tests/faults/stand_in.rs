@@ -34,7 +34,7 @@ pub const WHO_HEARS: i16 = 7_000;
 const ASK_PEERS: i16 = 1;
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// A peer that does not answer by then is asked over a new connection.
-const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
 /// What a stand-in is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
