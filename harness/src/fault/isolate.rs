@@ -83,6 +83,10 @@ impl Active for Isolated {
         what
     }
 
+    fn acted(&self) -> bool {
+        self.links.acted()
+    }
+
     /// That the others noticed (the controller fenced it, or its leaders dropped it) stands in the
     /// proof beside the withheld bytes.
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {

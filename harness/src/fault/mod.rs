@@ -70,6 +70,12 @@ pub trait Active: Send {
     /// Whom it hit and how, for the nemesis event.
     fn describe(&self) -> Value;
 
+    /// Whether it has provably acted by now. A fault that acts at once has when it is installed;
+    /// one on links has once something ran into it.
+    fn acted(&self) -> bool {
+        true
+    }
+
     /// Heals it, waits until the healed nodes serve, and says how the fault ended.
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>>;
 }

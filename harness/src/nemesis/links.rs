@@ -1,6 +1,6 @@
 //! A set of link rules as one fault: installed together, proved per direction, healed together.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,16 +78,6 @@ impl LinkFault {
         self
     }
 
-    /// Waits until the rules were felt in every direction, at most `patience`.
-    pub async fn felt(&self, patience: Duration) -> bool {
-        let all = async {
-            while self.unfelt().is_some() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(patience, all).await.is_ok()
-    }
-
     /// A direction in which nothing was withheld yet.
     fn unfelt(&self) -> Option<&'static str> {
         let mut felt = BTreeMap::new();
@@ -125,6 +115,10 @@ impl Active for LinkFault {
     fn describe(&self) -> Value {
         let rules: Vec<LinkRule> = self.guards.iter().map(|(_, guard)| guard.rule()).collect();
         json!({"nodes": self.nodes, "rules": rules})
+    }
+
+    fn acted(&self) -> bool {
+        self.unfelt().is_none()
     }
 
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {

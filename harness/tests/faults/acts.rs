@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use serde_json::{Value, json};
 use tokio::time;
 
-use crate::bench::{Bench, Reach, view, without};
+use crate::bench::{Bench, LATE, Reach, view, without};
 
 async fn install(bench: &Bench, name: &str, with: Value) -> Box<dyn Active> {
     let fault = fault::parse(name, &with).unwrap();
@@ -25,11 +25,21 @@ async fn proof(active: Box<dyn Active>) -> Value {
     }
 }
 
+async fn until_acted(active: &dyn Active) {
+    let acted = async {
+        while !active.acted() {
+            time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    time::timeout(LATE, acted).await.expect("the fault acts");
+}
+
 /// Installs a fault on links, waits for the reach it leaves, heals it, waits for all.
 async fn on_links(bench: &Bench, name: &str, with: Value, meanwhile: Reach) -> Value {
     bench.until_whole().await;
     let active = install(bench, name, with).await;
     bench.until_reach(&meanwhile).await;
+    until_acted(active.as_ref()).await;
     let proof = proof(active).await;
     bench.until_whole().await;
     proof
@@ -148,6 +158,7 @@ async fn reply_loss_keeps_answers_back() {
     let mut meanwhile = without(&[]);
     meanwhile.retain(|pair| ![(2, 1), (3, 1)].contains(pair));
     bench.until_reach(&meanwhile).await;
+    until_acted(active.as_ref()).await;
     proof(active).await;
     bench.until_whole().await;
     bench.end().await;
@@ -166,6 +177,7 @@ async fn hold_stops_one_api_and_releases_or_drops_it() {
         assert_eq!(rules.as_array().unwrap().len(), 1);
         assert_eq!(rules[0]["api_key"], 1);
         bench.until_broken().await;
+        until_acted(active.as_ref()).await;
         proof(active).await;
         bench.until_whole().await;
     }
