@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_broker::Node;
 use highwater_log::{Command, Completion, Done};
-use highwater_node_core::types::{PartitionId, PartitionState};
+use highwater_node_core::types::{PartitionId, PartitionState, Time};
 
 use super::net::Place;
 use super::shadow::{Entry, Shadow};
@@ -32,6 +32,8 @@ struct Leading {
     run: u64,
     epoch: i32,
     high_watermark: i64,
+    /// When it was first seen to lead in this epoch.
+    since: Time,
 }
 
 /// Everything that was ever true of the cluster.
@@ -113,6 +115,7 @@ impl Checks {
     /// What a broker says of its replicas after a step.
     pub fn observe_broker(
         &mut self,
+        now: Time,
         place: Place,
         run: u64,
         node: &Node,
@@ -125,8 +128,9 @@ impl Checks {
             let leads = replica.and_then(|replica| Some((replica.leads()?.0, replica.bounds())));
             match leads {
                 Some((epoch, bounds)) => {
-                    let now = Leading { run, epoch, high_watermark: bounds.high_watermark.0 };
-                    self.observe_leader(place, id.index, now)?;
+                    let high_watermark = bounds.high_watermark.0;
+                    let seen = Leading { run, epoch, high_watermark, since: now };
+                    self.observe_leader(place, id.index, seen)?;
                 }
                 None => {
                     self.leading.remove(&(place, id.index));
@@ -137,9 +141,11 @@ impl Checks {
     }
 
     fn observe_leader(&mut self, place: Place, partition: i32, now: Leading) -> Checked {
-        let before = self.leading.insert((place, partition), now);
-        let same = |known: &Leading| known.run == now.run && known.epoch == now.epoch;
-        match before.filter(same) {
+        let same = |known: &&Leading| known.run == now.run && known.epoch == now.epoch;
+        let before = self.leading.get(&(place, partition)).filter(same).copied();
+        let since = before.map_or(now.since, |before| before.since);
+        self.leading.insert((place, partition), Leading { since, ..now });
+        match before {
             Some(before) => ensure(before.high_watermark <= now.high_watermark, || {
                 format!("rule 18: the high watermark of {partition} on {place:?} goes back")
             })?,
@@ -251,8 +257,15 @@ impl Checks {
         self.committed.get(&partition)?.get(usize::try_from(offset).ok()?).copied()
     }
 
-    /// Rule 42: whether the value is in any replica's log though its repeat was refused.
-    pub fn repeat_refused(&self, partition: i32, value: u64) -> Checked {
+    /// Rule 42: the leader knows a committed batch again. Who was deposed and has not heard of it may
+    /// lack what its successor committed, so the answer counts if the broker led, in the epoch that
+    /// is still the newest, since before the repeat was sent.
+    pub fn repeat_refused(&self, partition: i32, value: u64, (by, sent): (Place, Time)) -> Checked {
+        let newest = self.states.get(&partition).map(|state| state.leader_epoch.0);
+        let leading = self.leading.get(&(by, partition));
+        if leading.is_none_or(|now| Some(now.epoch) != newest || now.since > sent) {
+            return Ok(());
+        }
         let committed = self.committed.get(&partition);
         let held = committed.is_some_and(|all| all.iter().any(|e| e.value == Some(value)));
         ensure(!held, || {

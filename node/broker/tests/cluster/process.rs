@@ -91,7 +91,7 @@ impl World {
             self.partitions.extend(image.partitions().map(|(id, _)| id));
             return self.checks.observe_controller(&process.node);
         }
-        self.checks.observe_broker(place, host.run, &process.node, &self.partitions)
+        self.checks.observe_broker(self.now, place, host.run, &process.node, &self.partitions)
     }
 
     fn set_wake(&mut self, place: Place, run: u64) {

@@ -65,8 +65,8 @@ impl World {
             Action::Read { partition, offset, epoch, value } => {
                 return self.checks.read(partition, offset, epoch, value);
             }
-            Action::RepeatRefused { partition, value } => {
-                return self.checks.repeat_refused(partition, value);
+            Action::RepeatRefused { partition, value, by, sent } => {
+                return self.checks.repeat_refused(partition, value, (by, sent));
             }
             Action::TopicReady => self.topic_ready = true,
         }

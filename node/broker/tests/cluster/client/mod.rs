@@ -44,8 +44,8 @@ pub enum Action {
     Acked { partition: i32, offset: i64, values: Vec<u64>, acks: i16 },
     /// A record was read by a consumer.
     Read { partition: i32, offset: i64, epoch: i32, value: u64 },
-    /// An exact repeat of this producer's last batch was refused as out of order.
-    RepeatRefused { partition: i32, value: u64 },
+    /// An exact repeat of this producer's last batch was refused as out of order by this broker.
+    RepeatRefused { partition: i32, value: u64, by: Place, sent: Time },
     /// The topic exists.
     TopicReady,
 }

@@ -10,6 +10,7 @@ use highwater_wire::{ApiKey, ErrorCode, StrBytes};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::super::net::Place;
 use super::{Action, Input, TOPIC, Talk, answer_of, any_broker};
 
 /// How long a batch is tried before it is given up.
@@ -22,6 +23,8 @@ struct Batch {
     sequence: i32,
     born: Time,
     attempts: u32,
+    /// Where and when the last attempt went.
+    sent: Option<(Place, Time)>,
 }
 
 pub struct Producer {
@@ -113,6 +116,7 @@ impl Producer {
             return Action::Sleep { ms: 30 };
         };
         batch.attempts += 1;
+        batch.sent = Some((leader, now));
         let request = self.request();
         self.talk.ask(leader, 12, request, self.acks != 0)
     }
@@ -124,7 +128,7 @@ impl Producer {
         self.next_value += count;
         let values = (first..first + count).collect();
         let sequence = self.identity.as_ref().map_or(-1, |(_, next)| next[partition as usize]);
-        Batch { partition, values, sequence, born: now, attempts: 0 }
+        Batch { partition, values, sequence, born: now, attempts: 0, sent: None }
     }
 
     fn request(&self) -> ProduceRequest {
@@ -164,9 +168,10 @@ impl Producer {
         }
         self.stale = true;
         let refused = row.error_code == ErrorCode::OutOfOrderSequenceNumber.code();
-        let repeat = refused && batch.attempts > 1;
+        let repeat = batch.sent.filter(|_| refused && batch.attempts > 1);
         self.failed(now);
-        if repeat { vec![Action::RepeatRefused { partition, value: first }] } else { Vec::new() }
+        let refusal = |(by, sent)| Action::RepeatRefused { partition, value: first, by, sent };
+        repeat.map(refusal).into_iter().collect()
     }
 
     /// An idempotent producer repeats its batch until its time is over, then begins a new session;
