@@ -40,11 +40,20 @@ impl Eye {
 
     pub(super) async fn wait(&mut self, condition: &Condition, before: &[Known], limit: Instant) {
         while !self.look(|scene| condition.holds(scene, before)) && Instant::now() < limit {
-            let mut view = self.stage.controls.view.clone();
-            tokio::select! {
-                _ = view.changed() => {}
-                () = sleep(LOOK_EVERY) => {}
-            }
+            self.stage.next_observation().await;
+        }
+    }
+}
+
+impl Stage {
+    /// Waits for a new observation, or until it is time to look again at the clock and the counts.
+    pub(super) async fn next_observation(&self) {
+        let mut view = self.controls.view.clone();
+        // A clone takes over what the original has seen, and the original never looks.
+        view.mark_unchanged();
+        tokio::select! {
+            _ = view.changed() => {}
+            () = sleep(LOOK_EVERY) => {}
         }
     }
 }

@@ -316,11 +316,7 @@ impl Player {
     }
 
     async fn next_observation(&mut self) -> Result<(), Failure> {
-        let mut view = self.stage.controls.view.clone();
-        tokio::select! {
-            _ = view.changed() => {}
-            () = sleep(LOOK_EVERY) => {}
-        }
+        self.stage.next_observation().await;
         self.collect_healed(false).await
     }
 
