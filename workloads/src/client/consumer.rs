@@ -6,11 +6,10 @@ use highwater_wire::{ApiKey, ResponseKind, messages::FetchResponse};
 
 use super::{
     ClientConfig, Effect, Input, Slot,
-    cluster::Cluster,
     fetch::{self, Ask},
-    links::{Call, Happened, Links, Target},
-    metadata::Refresh,
+    links::{Call, Happened, Target},
     records,
+    session::{Session, Told},
 };
 use crate::{
     Completion, Key, Op, Outcome, Time,
@@ -47,10 +46,7 @@ enum PollState {
 /// A consumer session. A poll changes nothing, so none ends in doubt and the session never retires.
 #[derive(Debug)]
 pub struct Consumer {
-    config: ClientConfig,
-    links: Links<Tag>,
-    cluster: Cluster,
-    refresh: Refresh,
+    session: Session<Tag>,
     positions: BTreeMap<Key, i64>,
     /// The broker polled last; the next in id order comes next.
     last_node: i32,
@@ -61,38 +57,23 @@ impl Consumer {
     /// A session that has not begun.
     pub fn new(config: ClientConfig) -> Consumer {
         Consumer {
-            links: Links::new(&config.client_id),
-            cluster: Cluster::default(),
-            refresh: Refresh::new(&config),
+            session: Session::new(config),
             positions: BTreeMap::new(),
             last_node: -1,
             poll: None,
-            config,
         }
     }
 
     /// Takes one input at `now`.
     pub fn step(&mut self, now: Time, input: Input, out: &mut Vec<Effect>) {
-        let happened = match input {
-            Input::Start => {
-                out.push(Effect::Opened { producer: None });
-                Vec::new()
+        match self.session.take(now, input, out) {
+            Told::Start => out.push(Effect::Opened { producer: None }),
+            Told::Operate(slot, op) => self.operate(now, slot, op, out),
+            Told::Requests(happened) => {
+                for happened in happened {
+                    self.happened(now, happened, out);
+                }
             }
-            Input::Operate(slot, op) => {
-                self.operate(now, slot, op, out);
-                Vec::new()
-            }
-            Input::Connected(conn) => {
-                self.links.connected(conn, out);
-                Vec::new()
-            }
-            Input::Written(conn) => self.links.written(conn),
-            Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
-            Input::Closed(conn) => self.links.closed(conn),
-            Input::Tick => self.links.expire(now, out),
-        };
-        for happened in happened {
-            self.happened(now, happened, out);
         }
         self.pump(now, out);
     }
@@ -103,7 +84,7 @@ impl Consumer {
             PollState::Waiting => Some(poll.give_up),
             PollState::Asked(..) => None,
         });
-        [waiting, self.links.next_deadline(), self.refresh.next_wake()].into_iter().flatten().min()
+        waiting.into_iter().chain(self.session.next_wake()).min()
     }
 
     /// Where the next poll of each assigned key starts.
@@ -125,7 +106,8 @@ impl Consumer {
                 out.push(Effect::Complete(slot, done));
             }
             Op::Poll => {
-                let wait = Duration::from_millis(self.config.settings.timeouts.poll_wait_ms);
+                let wait =
+                    Duration::from_millis(self.session.config.settings.timeouts.poll_wait_ms);
                 let give_up = now + wait + SLACK;
                 self.poll = Some(Poll { slot, give_up, state: PollState::Waiting });
             }
@@ -137,32 +119,26 @@ impl Consumer {
         match happened {
             Happened::Sent(_) => {}
             Happened::Written(_) => unreachable!("every request of a consumer has an answer"),
-            Happened::Answer(Tag::Metadata, answer) => self.learn(now, &answer),
+            Happened::Answer(Tag::Metadata, answer) => self.session.learn(now, &answer),
             Happened::Lost(Tag::Metadata, _) | Happened::NotSent(Tag::Metadata, _) => {
-                self.refresh.lost(now)
+                self.session.refresh.lost(now)
             }
             Happened::Answer(Tag::Poll, answer) => match &*answer {
                 ResponseKind::Fetch(answer) => self.fetched(answer, out),
                 _ => self.failed(code::MALFORMED_ANSWER, out),
             },
             Happened::Lost(Tag::Poll, code) | Happened::NotSent(Tag::Poll, code) => {
-                self.refresh.want();
+                self.session.refresh.want();
                 self.failed(code, out);
             }
         }
-    }
-
-    fn learn(&mut self, now: Time, answer: &ResponseKind) {
-        let ResponseKind::Metadata(answer) = answer else { return self.refresh.lost(now) };
-        let news = self.cluster.learn(&self.config.catalog, answer);
-        self.refresh.answered(now, news);
     }
 
     fn pump(&mut self, now: Time, out: &mut Vec<Effect>) {
         if self.poll.as_ref().is_some_and(|poll| matches!(poll.state, PollState::Waiting)) {
             self.ask(now, out);
         }
-        self.refresh.pump(now, &self.config, Tag::Metadata, &mut self.links, out);
+        self.session.ask_metadata(now, Tag::Metadata, out);
     }
 
     fn ask(&mut self, now: Time, out: &mut Vec<Effect>) {
@@ -172,51 +148,54 @@ impl Consumer {
         }
         let mut by_node: BTreeMap<i32, Vec<Ask>> = BTreeMap::new();
         for (key, offset) in &self.positions {
-            match self.cluster.leader(*key) {
+            match self.session.cluster.leader(*key) {
                 Some(leader) => by_node.entry(leader.node).or_default().push(Ask {
                     key: *key,
                     offset: *offset,
                     leader_epoch: leader.epoch,
                 }),
-                None => self.refresh.want(),
+                None => self.session.refresh.want(),
             }
         }
         let next = by_node.range(self.last_node + 1..).next().or(by_node.iter().next());
         let Some((node, asks)) = next else { return };
-        let Some(address) = self.cluster.address(*node) else { return self.refresh.want() };
+        let Some(address) = self.session.cluster.address(*node) else {
+            return self.session.refresh.want();
+        };
         let call = Call {
             tag: Tag::Poll,
             api: ApiKey::Fetch,
             version: fetch::VERSION,
-            body: fetch::request(&self.config.catalog, &self.config.settings, asks),
+            body: fetch::request(&self.session.config.catalog, &self.session.config.settings, asks),
             deadline: poll.give_up,
             answered: true,
         };
         self.last_node = *node;
         poll.state = PollState::Asked(*node, asks.clone());
-        self.links.call((Target::Node(*node), address), call, out);
+        self.session.links.call((Target::Node(*node), address), call, out);
     }
 
     fn fetched(&mut self, answer: &FetchResponse, out: &mut Vec<Effect>) {
         if answer.error_code != 0 {
-            self.refresh.want();
+            self.session.refresh.want();
             return self.failed(outcome::row(answer.error_code).name, out);
         }
         let (mut reads, mut errors) = (Vec::new(), Vec::new());
         for topic in &answer.responses {
             for partition in &topic.partitions {
                 let Some(key) =
-                    self.config.catalog.by_id(topic.topic_id, partition.partition_index)
+                    self.session.config.catalog.by_id(topic.topic_id, partition.partition_index)
                 else {
                     continue;
                 };
                 if outcome::read(partition.error_code) != Outcome::Ok {
                     errors.push((key, outcome::row(partition.error_code).name));
-                    self.refresh.want();
+                    self.session.refresh.want();
                     continue;
                 }
                 let from = self.asked_from(key);
-                let names = (&*self.config.settings.run_id, self.config.catalog.name(key));
+                let names =
+                    (&*self.session.config.settings.run_id, self.session.config.catalog.name(key));
                 let (read, next) = records::read(names, from, partition);
                 self.positions.insert(key, next);
                 if read != KeyRead::default() {

@@ -7,6 +7,7 @@ mod links;
 mod metadata;
 mod producer;
 pub mod records;
+mod session;
 #[cfg(test)]
 mod tests;
 

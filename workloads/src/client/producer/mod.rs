@@ -11,14 +11,13 @@ use std::{
 
 use batch::{Batch, State};
 use highwater_history::event::BatchId;
-use highwater_wire::{ApiKey, ResponseKind};
+use highwater_wire::ApiKey;
 use identity::Identity;
 
 use super::{
     ClientConfig, Effect, Input, Slot,
-    cluster::Cluster,
-    links::{Call, Happened, Links, Target},
-    metadata::Refresh,
+    links::{Call, Happened, Target},
+    session::{Session, Told},
 };
 use crate::{Acks, Completion, Key, Op, Outcome, Time, op::code, outcome};
 
@@ -46,12 +45,9 @@ struct Lane {
 /// An idempotent session retires with any operation that does not end ok, for the same reason.
 #[derive(Debug)]
 pub struct Producer {
-    config: ClientConfig,
+    session: Session<Tag>,
     acks: Acks,
     repeats: bool,
-    links: Links<Tag>,
-    cluster: Cluster,
-    refresh: Refresh,
     identity: Identity,
     batches: BTreeMap<Slot, Batch>,
     lanes: BTreeMap<Key, Lane>,
@@ -74,43 +70,30 @@ impl Producer {
             acks,
             // At acks=0 there is no answer that could call for a repeat.
             repeats: (idempotent || settings.retries) && acks != Acks::Zero,
-            links: Links::new(&config.client_id),
-            cluster: Cluster::default(),
-            refresh: Refresh::new(&config),
             identity,
             batches: BTreeMap::new(),
             lanes: BTreeMap::new(),
             retired: false,
             stepped: Time::ZERO,
-            config,
+            session: Session::new(config),
         }
     }
 
     /// Takes one input at `now`.
     pub fn step(&mut self, now: Time, input: Input, out: &mut Vec<Effect>) {
         self.stepped = now;
-        let happened = match input {
-            Input::Start => {
-                if self.identity == Identity::NotWanted {
-                    out.push(Effect::Opened { producer: None });
+        match self.session.take(now, input, out) {
+            Told::Start if self.identity == Identity::NotWanted => {
+                out.push(Effect::Opened { producer: None });
+            }
+            // An idempotent session opens with its producer id.
+            Told::Start => {}
+            Told::Operate(slot, op) => self.operate(now, slot, op),
+            Told::Requests(happened) => {
+                for happened in happened {
+                    self.happened(now, happened, out);
                 }
-                Vec::new()
             }
-            Input::Operate(slot, op) => {
-                self.operate(now, slot, op);
-                Vec::new()
-            }
-            Input::Connected(conn) => {
-                self.links.connected(conn, out);
-                Vec::new()
-            }
-            Input::Written(conn) => self.links.written(conn),
-            Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
-            Input::Closed(conn) => self.links.closed(conn),
-            Input::Tick => self.links.expire(now, out),
-        };
-        for happened in happened {
-            self.happened(now, happened, out);
         }
         self.give_up(now, out);
         self.pump(now, out);
@@ -125,8 +108,7 @@ impl Producer {
             State::Waiting(not_before) => Some(not_before.min(batch.give_up)),
             State::OnWay(_) => None,
         });
-        let others =
-            [self.links.next_deadline(), self.refresh.next_wake(), self.identity.next_wake()];
+        let others = [self.session.next_wake(), self.identity.next_wake()];
         waiting.chain(others.into_iter().flatten()).min()
     }
 
@@ -151,9 +133,9 @@ impl Producer {
             _ => unreachable!("an idempotent client opens with its producer id"),
         };
         lane.order.push_back(slot);
-        let timeouts = &self.config.settings.timeouts;
+        let timeouts = &self.session.config.settings.timeouts;
         let patience = if self.repeats { timeouts.delivery() } else { timeouts.attempt() };
-        let batch = Batch::new((now, now + patience), key, &values, id, &self.config);
+        let batch = Batch::new((now, now + patience), key, &values, id, &self.session.config);
         let old = self.batches.insert(slot, batch);
         assert!(old.is_none(), "a slot has one operation in flight");
     }
@@ -170,9 +152,9 @@ impl Producer {
             },
             Happened::Lost(Tag::Batch(slot), code) => self.doubtful(now, slot, code, out),
             Happened::NotSent(Tag::Batch(slot), code) => self.not_sent(now, slot, code),
-            Happened::Answer(Tag::Metadata, answer) => self.learn(now, &answer),
+            Happened::Answer(Tag::Metadata, answer) => self.session.learn(now, &answer),
             Happened::Lost(Tag::Metadata, _) | Happened::NotSent(Tag::Metadata, _) => {
-                self.refresh.lost(now)
+                self.session.refresh.lost(now)
             }
             Happened::Answer(Tag::Identity, answer) => {
                 self.identified(now, request::identity(&answer), out);
@@ -183,14 +165,8 @@ impl Producer {
         }
     }
 
-    fn learn(&mut self, now: Time, answer: &ResponseKind) {
-        let ResponseKind::Metadata(answer) = answer else { return self.refresh.lost(now) };
-        let news = self.cluster.learn(&self.config.catalog, answer);
-        self.refresh.answered(now, news);
-    }
-
     fn identified(&mut self, now: Time, given: Option<(i64, i16)>, out: &mut Vec<Effect>) {
-        self.identity.answered(now, given, self.config.bootstrap.len());
+        self.identity.answered(now, given, self.session.config.bootstrap.len());
         if let Identity::Known(..) = self.identity {
             out.push(Effect::Opened { producer: given });
         }
@@ -215,7 +191,7 @@ impl Producer {
         if judged == Outcome::Ok {
             return self.complete(slot, base_offset, out);
         }
-        self.refresh.want();
+        self.session.refresh.want();
         let again = row.retriable || self.is_out_of_turn(slot, row.name);
         self.again_or_complete(now, slot, again, out);
     }
@@ -230,7 +206,7 @@ impl Producer {
     fn doubtful(&mut self, now: Time, slot: Slot, code: &'static str, out: &mut Vec<Effect>) {
         let batch = self.batches.get_mut(&slot).expect("a batch lives until its answer");
         batch.attempted(now, code, Outcome::Info);
-        self.refresh.want();
+        self.session.refresh.want();
         self.again_or_complete(now, slot, true, out);
     }
 
@@ -239,7 +215,7 @@ impl Producer {
         let batch = self.batches.get_mut(&slot).expect("a batch lives until its answer");
         batch.not_sent(code);
         batch.state = State::Waiting(now + BACK_OFF);
-        self.refresh.want();
+        self.session.refresh.want();
     }
 
     fn again_or_complete(&mut self, now: Time, slot: Slot, again: bool, out: &mut Vec<Effect>) {
@@ -285,14 +261,14 @@ impl Producer {
     }
 
     fn pump(&mut self, now: Time, out: &mut Vec<Effect>) {
-        self.identity.pump(now, &self.config, &mut self.links, out);
+        self.identity.pump(now, &self.session.config, &mut self.session.links, out);
         let keys: Vec<Key> = self.lanes.keys().copied().collect();
         for key in keys {
             self.pump_lane(now, key, out);
         }
-        self.refresh.pump(now, &self.config, Tag::Metadata, &mut self.links, out);
+        self.session.ask_metadata(now, Tag::Metadata, out);
         if self.retired && self.batches.is_empty() {
-            self.links.close_all(out);
+            self.session.links.close_all(out);
         }
     }
 
@@ -303,7 +279,9 @@ impl Producer {
         if lane.order.is_empty() {
             return;
         }
-        let Some(leader) = self.cluster.leader(key) else { return self.refresh.want() };
+        let Some(leader) = self.session.cluster.leader(key) else {
+            return self.session.refresh.want();
+        };
         let mut due = Vec::new();
         for slot in &lane.order {
             match self.batches[slot].state {
@@ -318,13 +296,16 @@ impl Producer {
     }
 
     fn send(&mut self, now: Time, slot: Slot, node: i32, out: &mut Vec<Effect>) {
-        let settings = &self.config.settings;
-        let Some(address) = self.cluster.address(node) else { return self.refresh.want() };
+        let settings = &self.session.config.settings;
+        let Some(address) = self.session.cluster.address(node) else {
+            return self.session.refresh.want();
+        };
         let batch = self.batches.get_mut(&slot).expect("a lane names live batches");
         batch.state = State::OnWay(node);
         let timeout_ms = settings.timeouts.request_ms;
         let bytes = batch.bytes.clone();
-        let body = request::produce(&self.config.catalog, batch.key, bytes, self.acks, timeout_ms);
+        let body =
+            request::produce(&self.session.config.catalog, batch.key, bytes, self.acks, timeout_ms);
         let call = Call {
             tag: Tag::Batch(slot),
             api: ApiKey::Produce,
@@ -333,7 +314,7 @@ impl Producer {
             deadline: now + settings.timeouts.attempt(),
             answered: self.acks != Acks::Zero,
         };
-        if self.links.call((Target::Node(node), address), call, out).is_some() {
+        if self.session.links.call((Target::Node(node), address), call, out).is_some() {
             batch.sent(now);
         }
     }
