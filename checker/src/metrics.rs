@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use highwater_history::verdict::PermittedLoss;
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,25 +30,22 @@ pub fn of(
     metrics.insert("ok-read".to_owned(), json!(run.index.ok_read));
     metrics.insert("keys".to_owned(), json!(keys.len()));
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
-    let lost: Vec<Value> = losses
+    let lost: Vec<PermittedLoss> = losses
         .into_values()
         .flatten()
-        .map(|((key, permission), loss)| {
-            json!({
-                "key": key,
-                "clause": permission.clause,
-                "fulfilled_by": permission.fulfilled_by,
-                "records": loss.records,
-                "bytes": value_bytes.map(|bytes| bytes * loss.records),
-                "offsets": loss.offsets,
-                "acknowledged_from_ns": loss.acknowledged.0,
-                "acknowledged_to_ns": loss.acknowledged.1,
-                "window_ns": loss.acknowledged.1 - loss.acknowledged.0,
-            })
+        .map(|((key, permission), loss)| PermittedLoss {
+            key,
+            clause: permission.clause,
+            fulfilled_by: permission.fulfilled_by,
+            records: loss.records,
+            bytes: value_bytes.map(|bytes| bytes * loss.records),
+            offsets: loss.offsets,
+            acknowledged_from_ns: loss.acknowledged.0,
+            acknowledged_to_ns: loss.acknowledged.1,
         })
         .collect();
     if !lost.is_empty() {
-        metrics.insert("permitted-loss".to_owned(), Value::from(lost));
+        metrics.insert(PermittedLoss::METRIC.to_owned(), json!(lost));
     }
     metrics
 }

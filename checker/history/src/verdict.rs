@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     format::Document,
     outcome::FaultOutcome,
-    types::{Key, Offset, Value},
+    types::{Key, Offset, TimeNs, Value},
 };
 
 /// Counts by anomaly name.
@@ -90,6 +90,34 @@ impl Validity {
             Self::Vacuous => "vacuous",
         }
     }
+}
+
+/// What one cause cost one key, where a clause permits it: `metrics` lists these by the name
+/// [`PermittedLoss::METRIC`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermittedLoss {
+    /// Whose records.
+    pub key: Key,
+    /// The clause of the contract's part c.
+    pub clause: String,
+    /// The event that fulfils it.
+    pub fulfilled_by: String,
+    /// How many acknowledged records.
+    pub records: u64,
+    /// Their payloads, where the manifest says how big one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Lowest and highest offset that was acknowledged.
+    pub offsets: (Offset, Offset),
+    /// First acknowledgement.
+    pub acknowledged_from_ns: TimeNs,
+    /// Last acknowledgement.
+    pub acknowledged_to_ns: TimeNs,
+}
+
+impl PermittedLoss {
+    /// The measurement's name.
+    pub const METRIC: &'static str = "permitted-loss";
 }
 
 /// What the history holds.
