@@ -15,12 +15,21 @@ use crate::reply::ReplyToken;
 
 entry!(DeleteTopics, Forwarded, handle, refuse);
 
+/// Deletion that is switched off has an error code of its own from here on.
+const TOPIC_DELETION_DISABLED_SINCE: i16 = 3;
 /// A sentence for people is told from here on.
 const MESSAGE_SINCE: i16 = 5;
 /// Topics are named by name or id from here on.
 const TOPIC_ID_SINCE: i16 = 6;
 
 fn handle(node: &mut Node, request: DeleteTopicsRequest, reply: ReplyToken) {
+    if !node.config.delete_topic_enable {
+        let code = match reply.version() {
+            ..TOPIC_DELETION_DISABLED_SINCE => ErrorCode::InvalidRequest,
+            _ => ErrorCode::TopicDeletionDisabled,
+        };
+        return node.kernel.reply(reply, refuse(&request, code));
+    }
     let refused = refuse(&request, ErrorCode::NotController);
     let topics = topics(&request);
     let asked = Request::DeleteTopics(topics.clone());
@@ -79,4 +88,36 @@ fn row(
 
 fn topic_name(name: &str) -> TopicName {
     TopicName(StrBytes::from_string(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_wire::{ApiKey, codec};
+
+    use super::*;
+    use crate::testing::{Bench, broker_config};
+
+    /// What a controller answers to one deletion.
+    fn code(enabled: bool, version: i16) -> Option<ErrorCode> {
+        let mut bench = Bench::new(crate::config::NodeConfig {
+            is_broker: false,
+            is_controller: true,
+            controller_listeners: vec!["PLAINTEXT".to_owned()],
+            delete_topic_enable: enabled,
+            ..broker_config()
+        });
+        bench.accept(2);
+        let request = DeleteTopicsRequest::default().with_topic_names(vec![topic_name("t")]);
+        bench.request(2, ApiKey::DeleteTopics, version, request.into());
+        let answer = bench.sent(2).pop()?;
+        let (_, answer) = codec::decode_answer::<DeleteTopicsRequest>(version, answer).unwrap();
+        ErrorCode::from_code(answer.responses[0].error_code)
+    }
+
+    #[test]
+    fn deletion_that_is_switched_off_says_so() {
+        assert_eq!(code(false, 2), Some(ErrorCode::InvalidRequest));
+        assert_eq!(code(false, 3), Some(ErrorCode::TopicDeletionDisabled));
+        assert_ne!(code(true, 3), Some(ErrorCode::TopicDeletionDisabled));
+    }
 }

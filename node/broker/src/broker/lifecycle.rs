@@ -26,6 +26,8 @@ const CHANNEL: ChannelKey = ChannelKey { peer: Peer::Controller, lane: "heartbea
 const FIRST_RETRY_MS: u64 = 100;
 /// The exit status of a broker that never got registered.
 const EXIT_NOT_REGISTERED: i32 = 70;
+/// How long a stopping broker waits for the controller's leave, as in Kafka.
+const CONTROLLED_SHUTDOWN_LIMIT_MS: u64 = 300_000;
 /// Kafka's number for the PLAINTEXT security protocol.
 const PLAINTEXT: i16 = 0;
 
@@ -102,8 +104,18 @@ pub(crate) fn shut_down(node: &mut Node) {
         Phase::Fenced | Phase::Running => {
             node.broker_mut().lifecycle.phase = Phase::Stopping;
             send_soon(node, 0);
+            node.kernel.after(CONTROLLED_SHUTDOWN_LIMIT_MS, give_up_handing_over);
         }
         Phase::Stopping | Phase::Closing => {}
+    }
+}
+
+/// Closes without the controller's leave: it may be gone for good.
+fn give_up_handing_over(node: &mut Node) {
+    if node.broker().lifecycle.phase == Phase::Stopping {
+        let text = "no controller let this broker go in time: it closes with its leaderships";
+        node.kernel.event(Event::Warning { text: text.to_owned() });
+        close(node);
     }
 }
 

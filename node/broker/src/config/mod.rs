@@ -80,6 +80,8 @@ pub struct NodeConfig {
     pub num_partitions: i32,
     /// `default.replication.factor`.
     pub default_replication_factor: i16,
+    /// `delete.topic.enable`.
+    pub delete_topic_enable: bool,
     /// `max.request.partition.size.limit`.
     pub max_request_partition_size_limit: i32,
     /// `broker.heartbeat.interval.ms`.
@@ -125,6 +127,7 @@ impl Default for NodeConfig {
             auto_create_topics_enable: true,
             num_partitions: 1,
             default_replication_factor: 1,
+            delete_topic_enable: true,
             max_request_partition_size_limit: 2_000,
             broker_heartbeat_interval_ms: 2_000,
             broker_session_timeout_ms: 9_000,

@@ -118,6 +118,13 @@ pub static NODE_TABLE: &[Property<Settings>] = &[
         "Replicas of a topic whose creator does not say.",
     ),
     row(
+        "delete.topic.enable",
+        BOOLEAN,
+        Some("true"),
+        |s, v| s.node.delete_topic_enable = boolean(v),
+        "Whether topics can be deleted.",
+    ),
+    row(
         "fetch.max.bytes",
         Kind::Number(1024, INT_MAX),
         Some("57671680"),

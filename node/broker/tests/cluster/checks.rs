@@ -257,9 +257,9 @@ impl Checks {
         self.committed.get(&partition)?.get(usize::try_from(offset).ok()?).copied()
     }
 
-    /// Rule 42: the leader knows a committed batch again. Who was deposed and has not heard of it may
-    /// lack what its successor committed, so the answer counts if the broker led, in the epoch that
-    /// is still the newest, since before the repeat was sent.
+    /// Rule 42: the leader knows a committed batch again. Who was deposed and has not heard of it
+    /// may lack what its successor committed, so the answer counts if the broker led, in the epoch
+    /// that is still the newest, since before the repeat was sent.
     pub fn repeat_refused(&self, partition: i32, value: u64, (by, sent): (Place, Time)) -> Checked {
         let newest = self.states.get(&partition).map(|state| state.leader_epoch.0);
         let leading = self.leading.get(&(by, partition));

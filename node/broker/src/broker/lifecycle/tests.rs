@@ -5,7 +5,7 @@ use highwater_wire::Request;
 use highwater_wire::RequestKind;
 
 use super::*;
-use crate::effect::{Effects, Input};
+use crate::effect::{Effects, Input, OpId};
 use crate::testing::Bench;
 
 /// A broker that found its log directory as its last incarnation left it.
@@ -116,6 +116,17 @@ fn a_controller_that_is_none_any_more_is_looked_up_again() {
     assert!(bench.dialed().is_some());
 }
 
+/// The command that closes the logs and notes the epoch of the clean stop, if it was given.
+fn closes_logs(bench: &mut Bench) -> Option<OpId> {
+    bench.take().into_iter().find_map(|effect| match effect {
+        Effect::Disk { op, command: Command::CleanShutdown { broker_epoch, .. } } => {
+            assert_eq!(broker_epoch, Some(40));
+            Some(op)
+        }
+        _ => None,
+    })
+}
+
 #[test]
 fn rule_33_a_stopping_broker_exits_when_the_controller_lets_it_and_proves_it() {
     let (mut bench, conn) = started(None);
@@ -127,14 +138,19 @@ fn rule_33_a_stopping_broker_exits_when_the_controller_lets_it_and_proves_it() {
     assert!(bench.take().iter().all(|effect| !matches!(effect, Effect::Disk { .. })));
     bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
     beat(&mut bench, conn, false, true);
-    let op = bench.take().into_iter().find_map(|effect| match effect {
-        Effect::Disk { op, command: Command::CleanShutdown { broker_epoch, .. } } => {
-            assert_eq!(broker_epoch, Some(40));
-            Some(op)
-        }
-        _ => None,
-    });
-    let done = Ok(highwater_log::Done::Stopped);
-    bench.step(Input::Disk { op: op.expect("the logs are closed"), done });
+    let op = closes_logs(&mut bench).expect("the logs are closed");
+    bench.step(Input::Disk { op, done: Ok(highwater_log::Done::Stopped) });
     assert!(matches!(bench.take()[..], [Effect::Exit { status: 0 }]));
+}
+
+#[test]
+fn a_stopping_broker_does_not_wait_for_ever_for_a_silent_controller() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    beat(&mut bench, conn, false, false);
+    bench.step(Input::Shutdown);
+    bench.pass_ms(CONTROLLED_SHUTDOWN_LIMIT_MS - 1);
+    assert_eq!(closes_logs(&mut bench), None);
+    bench.pass_ms(1);
+    assert!(closes_logs(&mut bench).is_some());
 }
