@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{Active, Entry, Fault, Scene, needs_proxies, read};
+use super::{Entry, OnLinks, read};
 use crate::{
-    nemesis::{Aimer, Controls, LinkFault, NotInstalled, Rng, Side, Ways},
+    nemesis::{Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::Action,
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -24,21 +23,9 @@ struct Cut {
     ways: Ways,
 }
 
-impl Fault for Cut {
-    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        needs_proxies(scene)
-    }
-
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let mut aimer = Aimer::new(controls, &mut rng);
-            let (from, to) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
-            let cut = LinkFault::install(controls, &from, &to, self.ways, Action::Cut)?;
-            Ok(Box::new(cut) as Box<dyn Active>)
-        })
+impl OnLinks for Cut {
+    fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
+        let (from, to) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
+        Ok(Stretch { from, to, ways: self.ways, action: Action::Cut, discard: false })
     }
 }

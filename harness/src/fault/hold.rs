@@ -3,11 +3,10 @@
 use highwater_wire::ApiKey;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{Active, Entry, Fault, Scene, needs_proxies, read};
+use super::{Entry, OnLinks, read};
 use crate::{
-    nemesis::{Aimer, Controls, LinkFault, NotInstalled, Rng, Side, Ways},
+    nemesis::{Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::{Action, Part},
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -48,27 +47,14 @@ fn api_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ApiKey, D::
     found.ok_or_else(|| D::Error::custom(format!("`{name}` is no API of Kafka, such as Fetch")))
 }
 
-impl Fault for Hold {
-    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        needs_proxies(scene)
-    }
-
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let mut aimer = Aimer::new(controls, &mut rng);
-            let (askers, asked) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
-            let (from, to) = match self.part {
-                Part::Request => (askers, asked),
-                Part::Answer => (asked, askers),
-            };
-            let action = Action::Hold { api_key: self.api as i16, part: self.part };
-            let held = LinkFault::install(controls, &from, &to, Ways::OneWay, action)?;
-            let held = if self.then == Then::Drop { held.discarding() } else { held };
-            Ok(Box::new(held) as Box<dyn Active>)
-        })
+impl OnLinks for Hold {
+    fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
+        let (askers, asked) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
+        let (from, to) = match self.part {
+            Part::Request => (askers, asked),
+            Part::Answer => (asked, askers),
+        };
+        let action = Action::Hold { api_key: self.api as i16, part: self.part };
+        Ok(Stretch { from, to, ways: Ways::OneWay, action, discard: self.then == Then::Drop })
     }
 }

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Active, Entry, Fault, Scene, needs_proxies, read};
+use super::{Active, Entry, Scene, Strike, Struck, needs_proxies, read};
 use crate::{
     cluster::NodeId,
-    nemesis::{Aim, Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Ways},
+    nemesis::{Aim, Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Stretch, Ways},
     proxy::{Action, Endpoint},
     target::BoxFuture,
 };
@@ -50,23 +50,24 @@ impl Isolate {
     }
 }
 
-impl Fault for Isolate {
+impl Strike for Isolate {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_proxies(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
-            let others = self.others(controls, &nodes);
-            let own: Vec<Endpoint> = nodes.iter().copied().map(Endpoint::Node).collect();
-            let links = LinkFault::install(controls, &own, &others, Ways::Both, Action::Cut)?;
-            Ok(Box::new(Isolated { controls: controls.clone(), links, nodes }) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        let stretch = Stretch {
+            from: nodes.iter().copied().map(Endpoint::Node).collect(),
+            to: self.others(controls, &nodes),
+            ways: Ways::Both,
+            action: Action::Cut,
+            discard: false,
+        };
+        let links = LinkFault::install(controls, &stretch)?;
+        let view = controls.view();
+        let missed = nodes.iter().copied().filter(|node| !view.has_dropped(*node)).collect();
+        Ok(Box::new(Isolated { controls: controls.clone(), links, nodes, missed }))
     }
 }
 
@@ -74,6 +75,16 @@ struct Isolated {
     controls: Controls,
     links: LinkFault,
     nodes: Vec<NodeId>,
+    /// Those that were in an ISR, and not fenced, when it began.
+    missed: Vec<NodeId>,
+}
+
+impl Isolated {
+    /// Whom the others dropped since it began.
+    fn dropped(&self) -> Vec<NodeId> {
+        let view = self.controls.view();
+        self.missed.iter().copied().filter(|node| view.has_dropped(*node)).collect()
+    }
 }
 
 impl Active for Isolated {
@@ -87,21 +98,19 @@ impl Active for Isolated {
         self.links.acted()
     }
 
-    /// That the others noticed (the controller fenced it, or its leaders dropped it) stands in the
-    /// proof beside the withheld bytes.
+    /// That the others noticed (the controller fenced it, or its leaders dropped it) proves as much
+    /// as bytes withheld in both directions: a follower that gets no answers may ask no more.
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
         Box::pin(async move {
-            let view = self.controls.view();
-            let noticed: Vec<NodeId> =
-                self.nodes.iter().copied().filter(|node| view.has_dropped(*node)).collect();
+            let (dropped, withheld) = (self.dropped(), self.links.proof());
+            let noticed = dropped.len() == self.nodes.len();
             let ending = Box::new(self.links).heal().await?;
-            Ok(match ending {
-                Ending::Installed { mut proof } => {
-                    proof["dropped"] = json!(noticed);
-                    Ending::Installed { proof }
-                }
-                other => other,
-            })
+            if !noticed && !matches!(ending, Ending::Installed { .. }) {
+                return Ok(ending);
+            }
+            let mut proof = withheld;
+            proof["dropped"] = json!(dropped);
+            Ok(Ending::Installed { proof })
         })
     }
 }

@@ -2,11 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Active, Entry, Fault, Scene, needs_processes, read};
-use crate::{
-    nemesis::{Aim, Aimer, Controls, NotInstalled, Rng, kill_nodes},
-    target::BoxFuture,
-};
+use super::{Entry, Scene, Strike, Struck, needs_processes, read};
+use crate::nemesis::{Aim, Aimer, Controls, Rng, kill_nodes};
 
 /// The plug-in.
 pub const ENTRY: Entry = Entry { parse: |parameters| read::<Kill>("kill", parameters) };
@@ -19,19 +16,13 @@ struct Kill {
     aim: Aim,
 }
 
-impl Fault for Kill {
+impl Strike for Kill {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_processes(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
-            Ok(Box::new(kill_nodes(controls, &nodes).await?) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        Ok(Box::new(kill_nodes(controls, &nodes).await?))
     }
 }

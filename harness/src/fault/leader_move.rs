@@ -14,14 +14,13 @@ use rand::seq::IndexedRandom;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Active, Entry, Fault, Scene, read};
+use super::{Entry, Scene, Strike, Struck, read};
 use crate::{
     cluster::{NodeId, NodeState},
     nemesis::{
         AskError, ClusterView, Controls, Done, Ending, NotInstalled, Partition, PartitionView, Rng,
         ask,
     },
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -125,31 +124,25 @@ impl Move {
     }
 }
 
-impl Fault for LeaderMove {
+impl Strike for LeaderMove {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         let others = scene.plan.brokers().count();
         if others > 1 { Ok(()) } else { Err("one broker has nobody to hand over to".to_owned()) }
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let moved = self.choose(controls, &mut rng)?;
-            let broker = controls.cluster.plan().direct()[&moved.to];
-            moved.request(broker).await.map_err(|error| {
-                NotInstalled::Indeterminate(format!("the move was not confirmed: {error}"))
-            })?;
-            let what = json!({
-                "nodes": [moved.to],
-                "partition": moved.partition,
-                "from": moved.before.leader,
-                "to": moved.to,
-            });
-            let ending = moved.ending(controls).await;
-            Ok(Box::new(Done { what, ending }) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let moved = self.choose(controls, &mut rng)?;
+        let broker = controls.cluster.plan().direct()[&moved.to];
+        moved.request(broker).await.map_err(|error| {
+            NotInstalled::Indeterminate(format!("the move was not confirmed: {error}"))
+        })?;
+        let what = json!({
+            "nodes": [moved.to],
+            "partition": moved.partition,
+            "from": moved.before.leader,
+            "to": moved.to,
+        });
+        let ending = moved.ending(controls).await;
+        Ok(Box::new(Done { what, ending }))
     }
 }

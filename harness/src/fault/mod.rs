@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     cluster::ClusterPlan,
-    nemesis::{Controls, Ending, NotInstalled, Rng},
+    nemesis::{Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Stretch},
     target::{BoxFuture, Capabilities},
 };
 
@@ -57,11 +57,7 @@ pub trait Fault: Send + Sync + std::fmt::Debug {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
 
     /// Brings it into force.
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>>;
+    fn install<'a>(&'a self, controls: &'a Controls, rng: Rng) -> BoxFuture<'a, Struck>;
 }
 
 /// A fault in force. Dropping it heals as well as a drop can: rules go and paused processes go on;
@@ -78,6 +74,51 @@ pub trait Active: Send {
 
     /// Heals it, waits until the healed nodes serve, and says how the fault ended.
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>>;
+}
+
+/// What striking gives: the fault in force.
+type Struck = Result<Box<dyn Active>, NotInstalled>;
+
+/// How a fault's file says what it does; every one of these is a [`Fault`].
+trait Strike: Send + Sync + std::fmt::Debug {
+    /// As [`Fault::applies`].
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
+
+    /// As [`Fault::install`].
+    fn strike(&self, controls: &Controls, rng: Rng) -> impl Future<Output = Struck> + Send;
+}
+
+impl<F: Strike> Fault for F {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        Strike::applies(self, scene)
+    }
+
+    fn install<'a>(&'a self, controls: &'a Controls, rng: Rng) -> BoxFuture<'a, Struck> {
+        Box::pin(self.strike(controls, rng))
+    }
+}
+
+/// A fault that puts one action on the links between two sides, and nothing else.
+trait OnLinks: Send + Sync + std::fmt::Debug {
+    /// Whether its parameters make sense together; the reason when not.
+    fn makes_sense(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Which links, and what happens on them.
+    fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled>;
+}
+
+impl<F: OnLinks> Strike for F {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        self.makes_sense()?;
+        needs_proxies(scene)
+    }
+
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let stretch = self.stretch(&mut Aimer::new(controls, &mut rng))?;
+        Ok(Box::new(LinkFault::install(controls, &stretch)?))
+    }
 }
 
 /// Reads a fault's parameters; an absent value is an empty object.

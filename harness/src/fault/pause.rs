@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Active, Entry, Fault, Scene, needs_processes, read};
+use super::{Active, Entry, Scene, Strike, Struck, needs_processes, read};
 use crate::{
     cluster::{NodeId, PauseGuard},
     nemesis::{Aim, Aimer, Controls, Ending, NotInstalled, Rng, serves},
@@ -28,25 +28,19 @@ struct Pause {
     aim: Aim,
 }
 
-impl Fault for Pause {
+impl Strike for Pause {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_processes(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
-            let mut paused = Paused { controls: controls.clone(), guards: Vec::new(), doubt: None };
-            for node in nodes {
-                paused.guards.push(controls.cluster.pause(node).await?);
-            }
-            paused.doubt = paused.check().await;
-            Ok(Box::new(paused) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        let mut paused = Paused { controls: controls.clone(), guards: Vec::new(), doubt: None };
+        for node in nodes {
+            paused.guards.push(controls.cluster.pause(node).await?);
+        }
+        paused.doubt = paused.check().await;
+        Ok(Box::new(paused))
     }
 }
 

@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{Active, Entry, Fault, Scene, needs_proxies, read};
+use super::{Entry, OnLinks, read};
 use crate::{
-    nemesis::{Aim, Aimer, Controls, LinkFault, NotInstalled, Rng, Side, Ways},
+    nemesis::{Aim, Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::Action,
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -23,22 +22,11 @@ struct ReplyLoss {
     to: Side,
 }
 
-impl Fault for ReplyLoss {
-    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        needs_proxies(scene)
-    }
-
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let mut aimer = Aimer::new(controls, &mut rng);
-            let from = aimer.ends(&Side::Nodes(self.aim.clone()))?;
-            let to = aimer.ends(&self.to)?;
-            let loss = LinkFault::install(controls, &from, &to, Ways::OneWay, Action::LoseAnswers)?;
-            Ok(Box::new(loss) as Box<dyn Active>)
-        })
+impl OnLinks for ReplyLoss {
+    fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
+        let from = aimer.ends(&Side::Nodes(self.aim.clone()))?;
+        let to = aimer.ends(&self.to)?;
+        let (ways, action) = (Ways::OneWay, Action::LoseAnswers);
+        Ok(Stretch { from, to, ways, action, discard: false })
     }
 }

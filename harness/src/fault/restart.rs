@@ -5,11 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Active, Entry, Fault, Scene, needs_processes, read};
-use crate::{
-    nemesis::{Aim, Aimer, Controls, Done, How, NotInstalled, Rng},
-    target::BoxFuture,
-};
+use super::{Entry, Scene, Strike, Struck, needs_processes, read};
+use crate::nemesis::{Aim, Aimer, Controls, Done, How, Rng};
 
 /// The plug-in.
 pub const ENTRY: Entry = Entry { parse: |parameters| read::<Restart>("restart", parameters) };
@@ -28,24 +25,18 @@ struct Restart {
     down_ms: u64,
 }
 
-impl Fault for Restart {
+impl Strike for Restart {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_processes(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
-            let ended = self.how.end(controls, &nodes).await?;
-            tokio::time::sleep(Duration::from_millis(self.down_ms)).await;
-            let (what, ending) = (ended.down.describe(), ended.ending());
-            ended.down.revive().await?;
-            controls.hooks.note("start", json!({"nodes": nodes}));
-            Ok(Box::new(Done { what, ending }) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        let ended = self.how.end(controls, &nodes).await?;
+        tokio::time::sleep(Duration::from_millis(self.down_ms)).await;
+        let (what, ending) = (ended.down.describe(), ended.ending());
+        ended.down.revive().await?;
+        controls.hooks.note("start", json!({"nodes": nodes}));
+        Ok(Box::new(Done { what, ending }))
     }
 }

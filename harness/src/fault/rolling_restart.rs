@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Active, Entry, Fault, Scene, needs_processes, read};
+use super::{Entry, Scene, Strike, Struck, needs_processes, read};
 use crate::{
     cluster::NodeId,
     nemesis::{Controls, Done, Ending, How, NotInstalled, Rng},
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -54,30 +53,23 @@ impl RollingRestart {
     }
 }
 
-impl Fault for RollingRestart {
+impl Strike for RollingRestart {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_processes(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        _rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let brokers: Vec<NodeId> =
-                controls.cluster.plan().brokers().map(|node| node.id).collect();
-            let mut doubts = Vec::new();
-            for node in &brokers {
-                doubts.extend(self.one(controls, *node).await?);
-            }
-            let what = json!({"nodes": brokers});
-            let ending = if doubts.is_empty() {
-                Ending::Installed { proof: json!({"restarted": brokers}) }
-            } else {
-                Ending::Indeterminate { reason: doubts.join("; ") }
-            };
-            Ok(Box::new(Done { what, ending }) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, _rng: Rng) -> Struck {
+        let brokers: Vec<NodeId> = controls.cluster.plan().brokers().map(|node| node.id).collect();
+        let mut doubts = Vec::new();
+        for node in &brokers {
+            doubts.extend(self.one(controls, *node).await?);
+        }
+        let what = json!({"nodes": brokers});
+        let ending = if doubts.is_empty() {
+            Ending::Installed { proof: json!({"restarted": brokers}) }
+        } else {
+            Ending::Indeterminate { reason: doubts.join("; ") }
+        };
+        Ok(Box::new(Done { what, ending }))
     }
 }

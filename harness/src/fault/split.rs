@@ -2,12 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{Active, Entry, Fault, Scene, needs_proxies, read};
+use super::{Entry, OnLinks, read};
 use crate::{
-    cluster::NodeId,
-    nemesis::{Aim, Aimer, Controls, LinkFault, NotInstalled, Rng, Role, Ways},
+    nemesis::{Aim, Aimer, NotInstalled, Role, Stretch, Ways},
     proxy::{Action, Endpoint},
-    target::BoxFuture,
 };
 
 /// The plug-in.
@@ -28,31 +26,16 @@ fn minority() -> Aim {
     Aim::Role(Role::Minority)
 }
 
-impl Fault for Split {
-    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        needs_proxies(scene)
-    }
-
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let mut side = Aimer::new(controls, &mut rng).nodes(&self.side)?;
-            let plan = controls.cluster.plan();
-            if self.with_controllers {
-                side.extend(plan.controllers().map(|node| node.id));
-            }
-            let ends = |inside: bool| -> Vec<Endpoint> {
-                let ids = plan.nodes.keys().copied();
-                let chosen: Vec<NodeId> =
-                    ids.filter(|node| side.contains(node) == inside).collect();
-                chosen.into_iter().map(Endpoint::Node).collect()
-            };
-            let (from, to) = (ends(true), ends(false));
-            let cut = LinkFault::install(controls, &from, &to, Ways::Both, Action::Cut)?;
-            Ok(Box::new(cut) as Box<dyn Active>)
-        })
+impl OnLinks for Split {
+    fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
+        let mut side = aimer.nodes(&self.side)?;
+        let plan = aimer.plan();
+        if self.with_controllers {
+            side.extend(plan.controllers().map(|node| node.id));
+        }
+        let (from, to) = plan.nodes.keys().partition::<Vec<_>, _>(|node| side.contains(node));
+        let ends = |nodes: Vec<_>| nodes.into_iter().copied().map(Endpoint::Node).collect();
+        let (ways, action) = (Ways::Both, Action::Cut);
+        Ok(Stretch { from: ends(from), to: ends(to), ways, action, discard: false })
     }
 }

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{Active, Entry, Fault, Scene, needs_processes, read};
-use crate::{
-    nemesis::{Aim, Aimer, Controls, NotInstalled, PATIENCE_MS, Rng, stop_nodes},
-    target::BoxFuture,
-};
+use super::{Entry, Scene, Strike, Struck, needs_processes, read};
+use crate::nemesis::{Aim, Aimer, Controls, PATIENCE_MS, Rng, stop_nodes};
 
 /// The plug-in.
 pub const ENTRY: Entry = Entry { parse: |parameters| read::<Stop>("stop", parameters) };
@@ -28,20 +25,14 @@ fn patience_ms() -> u64 {
     PATIENCE_MS
 }
 
-impl Fault for Stop {
+impl Strike for Stop {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         needs_processes(scene)
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        mut rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
-            let patience = Duration::from_millis(self.patience_ms);
-            Ok(Box::new(stop_nodes(controls, &nodes, patience).await?) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        let patience = Duration::from_millis(self.patience_ms);
+        Ok(Box::new(stop_nodes(controls, &nodes, patience).await?))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Active, Entry, Fault, ParameterError, Scene, parse};
+use super::{Active, Entry, Fault, ParameterError, Scene, Strike, Struck, parse};
 use crate::{
     nemesis::{Controls, Ending, NotInstalled, Rng},
     target::BoxFuture,
@@ -79,22 +79,16 @@ struct Storm {
     rest_ms: [u64; 2],
 }
 
-impl Fault for Storm {
+impl Strike for Storm {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         self.faults.iter().try_for_each(|(fault, _)| fault.applies(scene))
     }
 
-    fn install<'a>(
-        &'a self,
-        controls: &'a Controls,
-        rng: Rng,
-    ) -> BoxFuture<'a, Result<Box<dyn Active>, NotInstalled>> {
-        Box::pin(async move {
-            let over = CancellationToken::new();
-            let guard = over.clone().drop_guard();
-            let rage = tokio::spawn(self.clone().rage(controls.clone(), rng, over));
-            Ok(Box::new(Raging { rage, guard }) as Box<dyn Active>)
-        })
+    async fn strike(&self, controls: &Controls, rng: Rng) -> Struck {
+        let over = CancellationToken::new();
+        let guard = over.clone().drop_guard();
+        let rage = tokio::spawn(self.clone().rage(controls.clone(), rng, over));
+        Ok(Box::new(Raging { rage, guard }))
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClusterView, Controls, NotInstalled, Partition, PartitionView, Rng};
 use crate::{
-    cluster::{NodeId, NodeState},
+    cluster::{ClusterPlan, NodeId, NodeState},
     proxy::Endpoint,
 };
 
@@ -148,6 +148,12 @@ impl<'a> Aimer<'a> {
         }
     }
 
+    /// Who is in the cluster.
+    #[must_use]
+    pub fn plan(&self) -> &'a ClusterPlan {
+        self.controls.cluster.plan()
+    }
+
     fn means(&mut self, aim: &Aim) -> Vec<NodeId> {
         match aim {
             Aim::Nodes { nodes } => nodes.clone(),
@@ -174,7 +180,7 @@ impl<'a> Aimer<'a> {
             Role::Follower => self.draw(followers(&partition, &partition.replicas), 1),
             Role::IsrMember => self.draw(followers(&partition, &partition.isr), 1),
             Role::Controller => self.active_controller(),
-            Role::Controllers => self.controls.cluster.plan().controllers().map(|n| n.id).collect(),
+            Role::Controllers => self.plan().controllers().map(|node| node.id).collect(),
             Role::One => self.draw(brokers, 1),
             Role::Minority => self.draw(brokers, count.saturating_sub(1) / 2),
             Role::Majority => self.draw(brokers, count / 2 + 1),
@@ -184,7 +190,7 @@ impl<'a> Aimer<'a> {
 
     /// The controller that was seen active; when there is only one, it needs not be seen.
     fn active_controller(&self) -> Vec<NodeId> {
-        let all: Vec<NodeId> = self.controls.cluster.plan().controllers().map(|n| n.id).collect();
+        let all: Vec<NodeId> = self.plan().controllers().map(|node| node.id).collect();
         match (self.view.controller, all.as_slice()) {
             (_, [only]) => vec![*only],
             (seen, _) => seen.into_iter().collect(),
@@ -192,7 +198,7 @@ impl<'a> Aimer<'a> {
     }
 
     fn brokers(&self) -> Vec<NodeId> {
-        self.controls.cluster.plan().brokers().map(|node| node.id).collect()
+        self.plan().brokers().map(|node| node.id).collect()
     }
 
     fn is_up(&self, node: NodeId) -> bool {

@@ -24,6 +24,21 @@ pub enum Ways {
     OneWay,
 }
 
+/// The links that a fault is on, and what happens there.
+#[derive(Debug, Clone)]
+pub struct Stretch {
+    /// One side.
+    pub from: Vec<Endpoint>,
+    /// The other side.
+    pub to: Vec<Endpoint>,
+    /// From which side bytes are hit.
+    pub ways: Ways,
+    /// What happens to them.
+    pub action: Action,
+    /// Whether what was withheld is dropped with its connections in the end, not delivered.
+    pub discard: bool,
+}
+
 /// The links from one side to the other, and back where `ways` says so; nobody's to itself.
 #[must_use]
 pub fn across(from: &[Endpoint], to: &[Endpoint], ways: Ways) -> Vec<Link> {
@@ -44,19 +59,15 @@ pub struct LinkFault {
 }
 
 impl LinkFault {
-    /// Puts `action` on the links between two sides.
+    /// Puts the action on the links.
     ///
     /// # Errors
-    /// [`NotInstalled::Skipped`] when there is no link between them.
-    pub fn install(
-        controls: &Controls,
-        from: &[Endpoint],
-        to: &[Endpoint],
-        ways: Ways,
-        action: Action,
-    ) -> Result<Self, NotInstalled> {
+    /// [`NotInstalled::Skipped`] when there is no link between the two sides.
+    pub fn install(controls: &Controls, stretch: &Stretch) -> Result<Self, NotInstalled> {
+        let Stretch { from, to, ways, action, discard } = stretch;
+        let (action, discard) = (*action, *discard);
         let mut guards = Vec::new();
-        for link in across(from, to, ways) {
+        for link in across(from, to, *ways) {
             let direction = if from.contains(&link.from) { "there" } else { "back" };
             guards.push((direction, controls.net.install(LinkRule { link, action })?));
         }
@@ -68,14 +79,7 @@ impl LinkFault {
             Endpoint::Node(node) => Some(*node),
             Endpoint::Clients => None,
         });
-        Ok(Self { nodes: nodes.collect(), controls: controls.clone(), guards, discard: false })
-    }
-
-    /// What was withheld is dropped with its connections when the fault ends, not delivered.
-    #[must_use]
-    pub fn discarding(mut self) -> Self {
-        self.discard = true;
-        self
+        Ok(Self { nodes: nodes.collect(), controls: controls.clone(), guards, discard })
     }
 
     /// A direction in which nothing was withheld yet.
@@ -102,7 +106,9 @@ impl LinkFault {
         }
     }
 
-    fn proof(&self) -> Value {
+    /// What was withheld, link by link.
+    #[must_use]
+    pub fn proof(&self) -> Value {
         let each = self
             .guards
             .iter()

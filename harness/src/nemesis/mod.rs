@@ -15,7 +15,7 @@ pub use controls::{Controls, Hooks, NoHooks, Rng};
 pub use down::{Down, Ended};
 pub use end::{How, PATIENCE_MS, kill_nodes, stop_nodes};
 pub use ending::{Done, Ending, NotInstalled};
-pub use links::{LinkFault, Ways, across};
+pub use links::{LinkFault, Stretch, Ways, across};
 pub use view::{ClusterView, Partition, PartitionView};
 
 #[cfg(test)]

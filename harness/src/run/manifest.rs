@@ -1,6 +1,6 @@
 //! The manifest of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
     Manifest, Promise,
@@ -37,10 +37,7 @@ pub fn of(setup: &Setup, world: &World, command: &[String], reproduce: &str) -> 
             name: setup.workload.clone(),
             options: json!(setup.settings),
             value_bytes: Some(payload_bytes(setup, world)),
-            floors: (workload.floors)(&setup.settings)
-                .into_iter()
-                .map(|floor| Floor { floor: floor.name.to_owned(), wanted: floor.wanted })
-                .collect(),
+            floors: floors(workload, setup),
         },
         claims: workload.claims.iter().map(|claim| (*claim).to_owned()).collect(),
         schedule: json!(setup.schedule),
@@ -49,6 +46,16 @@ pub fn of(setup: &Setup, world: &World, command: &[String], reproduce: &str) -> 
         machine: machine(),
         extra: Map::new(),
     }
+}
+
+/// The least that must happen: what the workload wants, and each kind of fault at least once.
+fn floors(workload: &workload::Entry, setup: &Setup) -> Vec<Floor> {
+    let wanted = (workload.floors)(&setup.settings).into_iter();
+    let wanted = wanted.map(|floor| Floor { floor: floor.name.to_owned(), wanted: floor.wanted });
+    let faults: BTreeSet<_> =
+        setup.schedule.steps.iter().filter_map(|step| step.act.fault.as_ref()).collect();
+    let faults = faults.into_iter().map(|kind| Floor { floor: format!("fault.{kind}"), wanted: 1 });
+    wanted.chain(faults).collect()
 }
 
 /// Bytes of a usual record's payload: an unpadded one grows with the digits of its value.

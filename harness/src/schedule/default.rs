@@ -74,8 +74,13 @@ fn partition(rng: &mut ChaCha8Rng) -> (&'static str, Value) {
         0 => ("isolate", json!({"aim": role})),
         1 => ("isolate", json!({"aim": role, "from": ["brokers"]})),
         2 => ("split", json!({"side": "minority", "with_controllers": rng.random_bool(0.3)})),
-        _ => ("cut", json!({"from": role, "to": "followers", "ways": "one-way"})),
+        // A follower that leads nothing sends other followers nothing, but asks its leader.
+        _ => ("cut", json!({"from": role, "to": peer_of(role), "ways": "one-way"})),
     }
+}
+
+fn peer_of(role: &str) -> &'static str {
+    if role == "leader" { "followers" } else { "leader" }
 }
 
 fn stop(_: &mut ChaCha8Rng) -> (&'static str, Value) {
@@ -100,7 +105,7 @@ fn reply_loss(_: &mut ChaCha8Rng) -> (&'static str, Value) {
 }
 
 fn cut_clients(_: &mut ChaCha8Rng) -> (&'static str, Value) {
-    ("cut", json!({"from": "clients", "to": "one"}))
+    ("cut", json!({"from": "clients", "to": "leader"}))
 }
 
 fn one_of(words: &[&'static str], rng: &mut ChaCha8Rng) -> &'static str {
