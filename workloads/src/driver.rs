@@ -25,7 +25,7 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::{mpsc, watch},
-    task::AbortHandle,
+    task::{AbortHandle, yield_now},
     time::sleep_until,
 };
 
@@ -93,13 +93,14 @@ pub async fn drive<W: Write>(
     progress: &watch::Sender<Progress>,
 ) -> Result<(), RecordError> {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let mut driver = Driver { zero, sockets: BTreeMap::new(), sender, late: Vec::new() };
+    let mut driver =
+        Driver { zero, sockets: BTreeMap::new(), sender, written: Vec::new(), late: Vec::new() };
     let mut effects = Vec::new();
     let mut messages = Vec::with_capacity(BATCH);
     let mut give_up: Option<Time> = None;
     fleet.step(driver.now(), Input::Start, &mut effects);
     loop {
-        driver.perform(&mut effects, fleet, history)?;
+        driver.perform(&mut effects, history)?;
         publish(progress, fleet, &driver);
         if give_up.is_some_and(|end| fleet.is_idle() || end <= driver.now()) {
             return Ok(());
@@ -109,12 +110,17 @@ pub async fn drive<W: Write>(
         tokio::select! {
             _ = receiver.recv_many(&mut messages, BATCH) => {}
             () = sleep_until(wake_at.into()) => driver.note_lateness(wake_at),
+            // Sends at acks=0 end with their write and call for the next: answers have their turn.
+            () = yield_now(), if !driver.written.is_empty() => {}
             _ = stop.wait_for(|stop| *stop), if give_up.is_none() => {
                 give_up = Some(driver.now() + patience);
                 fleet.step(driver.now(), Input::Stop, &mut effects);
             }
         }
         let now = driver.now();
+        for id in std::mem::take(&mut driver.written) {
+            fleet.step(now, Input::Net(id.0, client::Input::Written(id.1)), &mut effects);
+        }
         for message in messages.drain(..) {
             driver.take(now, message, fleet, &mut effects);
         }
@@ -155,6 +161,8 @@ struct Driver {
     zero: Instant,
     sockets: BTreeMap<SocketId, Socket>,
     sender: mpsc::UnboundedSender<Message>,
+    /// Sockets with nothing left to write, of which the clients were not told yet.
+    written: Vec<SocketId>,
     late: Vec<(Time, Time)>,
 }
 
@@ -167,33 +175,28 @@ impl Driver {
         self.zero + (time - Time::ZERO)
     }
 
-    /// Records first, then everything that touches the network, until nothing more follows.
+    /// Records first, then everything that touches the network.
     fn perform<W: Write>(
         &mut self,
         effects: &mut Vec<Effect>,
-        fleet: &mut Fleet,
         history: &History<W>,
     ) -> Result<(), RecordError> {
-        while !effects.is_empty() {
-            let mut events = Vec::new();
-            let mut others = Vec::new();
-            for effect in effects.drain(..) {
-                match effect {
-                    Effect::Record(event) => events.push(*event),
-                    other => others.push(other),
-                }
-            }
-            history.record(events)?;
-            let mut touched = Vec::new();
-            for effect in others {
-                self.touch(effect, &mut touched);
-            }
-            touched.sort_unstable();
-            touched.dedup();
-            for id in touched {
-                self.write(id, fleet, effects);
+        let mut events = Vec::new();
+        let mut others = Vec::new();
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Record(event) => events.push(*event),
+                other => others.push(other),
             }
         }
+        history.record(events)?;
+        let mut touched = Vec::new();
+        for effect in others {
+            self.touch(effect, &mut touched);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched.into_iter().for_each(|id| self.write(id));
         Ok(())
     }
 
@@ -223,7 +226,7 @@ impl Driver {
     }
 
     /// Writes what the kernel takes at once; a task writes the rest.
-    fn write(&mut self, id: SocketId, fleet: &mut Fleet, effects: &mut Vec<Effect>) {
+    fn write(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let Some(half) = socket.half.take() else { return };
         while !socket.waiting.is_empty() {
@@ -239,8 +242,7 @@ impl Driver {
             }
         }
         socket.half = Some(half);
-        let now = self.now();
-        fleet.step(now, Input::Net(id.0, client::Input::Written(id.1)), effects);
+        self.written.push(id);
     }
 
     fn take(&mut self, now: Time, message: Message, fleet: &mut Fleet, effects: &mut Vec<Effect>) {
@@ -257,7 +259,7 @@ impl Driver {
             Message::Written(id, half) => {
                 let Some(socket) = self.sockets.get_mut(&id) else { return };
                 socket.half = Some(half);
-                return self.write(id, fleet, effects);
+                return self.write(id);
             }
             Message::Closed(id) => (id, vec![client::Input::Closed(id.1)]),
         };

@@ -166,12 +166,14 @@ impl FakeBroker {
     }
 }
 
-/// Two topics of one partition: `all-0` at acks=all (key 0) and `zero-0` at acks=0 (key 1).
+/// A topic of one partition each: `all-0` at acks=all (key 0), `zero-0` at acks=0 (key 1) and
+/// `one-0` at acks=1 (key 2).
 pub fn catalog() -> Catalog {
     use crate::{Acks, topic::TopicPlan};
     let mut catalog = Catalog::default();
-    for (nth, (label, acks)) in [("all", Acks::All), ("zero", Acks::Zero)].iter().enumerate() {
-        let plan = TopicPlan { label: (*label).into(), partitions: 1, acks: *acks };
+    let levels = [("all", Acks::All), ("zero", Acks::Zero), ("one", Acks::One)];
+    for (nth, (label, acks)) in levels.into_iter().enumerate() {
+        let plan = TopicPlan { label: label.into(), partitions: 1, acks };
         catalog.add(plan, format!("r7-{label}"), uuid::Uuid::from_u128(nth as u128 + 1));
     }
     catalog

@@ -33,7 +33,7 @@ fn of(setup: &Setup) -> Value {
             .map(|_| {
                 let planned = generator.next(Seat(seat));
                 let mut op = operation(&catalog, &planned.op);
-                op["at_ms"] = json!(planned.at.as_nanos() / 1_000_000);
+                op["at_ms"] = json!(planned.start.time().as_nanos() / 1_000_000);
                 op
             })
             .collect()

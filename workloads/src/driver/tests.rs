@@ -134,3 +134,17 @@ async fn a_full_disk_ends_the_drive_with_its_error() {
         drive(&mut fleet, Instant::now(), &history, stopped, Duration::ZERO, &progress).await;
     assert!(driven.unwrap_err().to_string().contains("no space left"));
 }
+
+#[tokio::test]
+async fn sends_without_answers_leave_room_for_everything_else() {
+    let address = start_broker(Duration::from_secs(60)).await;
+    let mut fleet = fleet(address, |settings| {
+        settings.acks = AcksMode::Mix;
+        settings.producers = 4;
+        settings.rate = 0;
+    });
+    let events = run(&mut fleet, 300).await;
+    let sent = fleet.counts().sends_ok.get(&Acks::Zero).copied();
+    assert!(sent > Some(0), "each acks level was served");
+    assert!(events.iter().all(|event| event.intended.is_none()), "nobody was to start earlier");
+}

@@ -15,10 +15,10 @@ use highwater_history::{Event, types::ClientId};
 use session::Session;
 
 use crate::{
-    Catalog, Completion, Settings, Time,
+    Catalog, Completion, Op, Settings, Time,
     client::{self, Address, Client, ClientConfig, Conn, Slot},
     stats::Latencies,
-    workload::{Entry, Generator, Planned, Role, Seat},
+    workload::{Entry, Generator, Planned, Role, Seat, Start},
 };
 
 /// What the fleet is told.
@@ -154,7 +154,7 @@ impl Fleet {
         let seats = self.seats.iter().filter_map(|seat| {
             let session = self.sessions.get(&seat.client)?;
             let ready = !self.stopped && session.takes_operations();
-            seat.next.as_ref().filter(|_| ready).map(|planned| self.absolute(planned.at))
+            seat.next.as_ref().filter(|_| ready).map(|planned| self.absolute(planned.start))
         });
         let vacant = self.seats.iter().filter_map(SeatState::reopens_at);
         let vacant = vacant.filter(|_| !self.stopped);
@@ -319,22 +319,20 @@ impl Fleet {
             let id = state.client;
             let ready = self.sessions.get(&id).is_some_and(Session::takes_operations);
             let planned = state.next.get_or_insert_with(|| self.generator.next(seat));
-            let intended = self.started_at + (planned.at - Time::ZERO);
-            if !ready || intended > now {
+            let due = self.started_at + (planned.start.time() - Time::ZERO);
+            if !ready || due > now {
                 return;
             }
-            // A poll follows the one before it: only sends come from outside and can be late.
-            let at = if state.role == Role::Consumer { now } else { intended };
-            let planned = state.next.take().expect("the seat has a plan");
-            self.operate(now, id, Planned { at, ..planned }, out);
+            let Planned { start, op } = state.next.take().expect("the seat has a plan");
+            let intended = if let Start::At(_) = start { due } else { now };
+            self.operate(now, id, intended, op, out);
         }
     }
 
-    fn operate(&mut self, now: Time, id: ClientId, planned: Planned, out: &mut Vec<Effect>) {
+    fn operate(&mut self, now: Time, id: ClientId, intended: Time, op: Op, out: &mut Vec<Effect>) {
         let session = self.sessions.get_mut(&id).expect("an operating client has a session");
-        let Planned { at, op } = planned;
-        let (slot, process) = session.begin(at, op.clone());
-        let event = events::invocation((now, at), process, &op, &self.names);
+        let (slot, process) = session.begin(intended, op.clone());
+        let event = events::invocation((now, intended), process, &op, &self.names);
         out.push(Effect::Record(Box::new(event)));
         self.counts.invoked += 1;
         let mut effects = Vec::new();
@@ -344,7 +342,7 @@ impl Fleet {
         }
     }
 
-    fn absolute(&self, planned: Time) -> Time {
-        self.started_at + (planned - Time::ZERO)
+    fn absolute(&self, planned: Start) -> Time {
+        self.started_at + (planned.time() - Time::ZERO)
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Entry, Floor, Generator, Planned, Role, Seat};
+use super::{Entry, Floor, Generator, Planned, Role, Seat, Start};
 use crate::{
     Acks, Catalog, Completion, Key, Op, Settings, Time, op::Gave, random::stream,
     settings::AcksMode, topic::TopicPlan,
@@ -189,23 +189,24 @@ impl Producing {
         let values = values.collect();
         *counter += count;
         let at = Time::ZERO + self.phase + self.period * self.planned as u32;
+        let start = if self.period.is_zero() { Start::NotBefore(at) } else { Start::At(at) };
         self.planned += 1;
-        Planned { at, op: Op::Send { key, values } }
+        Planned { start, op: Op::Send { key, values } }
     }
 }
 
 impl Consuming {
     fn next(&mut self) -> Planned {
-        let at = Time::ZERO + self.period * self.planned as u32;
+        let start = Start::NotBefore(Time::ZERO + self.period * self.planned as u32);
         self.planned += 1;
         let over = self.rereads && self.polls_left == 0;
         if self.assigned && !over {
             self.polls_left = self.polls_left.saturating_sub(1);
-            return Planned { at, op: Op::Poll };
+            return Planned { start, op: Op::Poll };
         }
         let seek_to_beginning = !self.assigned || over;
         self.assigned = true;
         self.polls_left = self.rng.random_range(REREAD_POLLS);
-        Planned { at, op: Op::Assign { keys: self.keys.clone(), seek_to_beginning } }
+        Planned { start, op: Op::Assign { keys: self.keys.clone(), seek_to_beginning } }
     }
 }

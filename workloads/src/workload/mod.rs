@@ -44,7 +44,7 @@ pub struct Entry {
 
 /// Chooses what each seat does next.
 pub trait Generator: Send {
-    /// The next operation of a seat and the moment at which it is intended to start.
+    /// The next operation of a seat and when it is to start.
     ///
     /// The n-th answer for a producing seat depends on seed and seat alone, never on the clock, so
     /// the same seed gives the same sends and values.
@@ -60,10 +60,29 @@ pub trait Generator: Send {
 /// An operation and when it should start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// Intended start; an operation that starts later is late, and its latency says so.
-    pub at: Time,
+    /// When, counted from the fleet's start.
+    pub start: Start,
     /// What to do.
     pub op: Op,
+}
+
+/// When an operation starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Load comes from outside at this moment: an operation that starts later is late, and its
+    /// latency says so.
+    At(Time),
+    /// It follows the operation before it, not before this moment, and so is never late.
+    NotBefore(Time),
+}
+
+impl Start {
+    /// The earliest moment.
+    pub fn time(self) -> Time {
+        match self {
+            Start::At(time) | Start::NotBefore(time) => time,
+        }
+    }
 }
 
 /// The workload of this name.
