@@ -16,19 +16,16 @@ use serde::{
 use serde_json::value::RawValue;
 
 /// What is read of every event; other fields are skipped.
-#[derive(Deserialize)]
 pub(crate) struct Glance<'a> {
     pub index: u64,
     pub time: TimeNs,
     pub process: Process,
-    #[serde(rename = "type")]
     pub kind: EventKind,
-    #[serde(borrow)]
     pub f: Cow<'a, str>,
-    /// The value's text; its shape depends on `f`.
-    #[serde(borrow, default)]
+    /// What a send, poll or transaction amounts to; of other events nothing.
+    pub ops: Ops<'a>,
+    /// The value's text of other events; its shape depends on `f`.
     pub value: Option<&'a RawValue>,
-    #[serde(default)]
     pub intended: Option<TimeNs>,
 }
 
@@ -43,17 +40,77 @@ pub(crate) struct Ops<'a> {
     pub keys: Vec<Cow<'a, str>>,
 }
 
-impl<'a> Glance<'a> {
-    /// The micro-operations of a send, poll or transaction; of other events nothing.
-    pub(crate) fn ops(&self) -> Result<Ops<'a>, serde_json::Error> {
-        let client = matches!(self.process, Process::Client(_));
-        match (self.value, &*self.f) {
-            (Some(value), "send" | "poll" | "txn") if client && value.get() != "null" => {
-                serde_json::from_str(value.get())
-            }
-            _ => Ok(Ops::default()),
-        }
+/// A field of an event.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Field {
+    Index,
+    Time,
+    Process,
+    Type,
+    F,
+    Value,
+    Intended,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Glance<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(GlanceVisitor)
     }
+}
+
+struct GlanceVisitor;
+
+impl<'de> Visitor<'de> for GlanceVisitor {
+    type Value = Glance<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event")
+    }
+
+    /// The value is read in passing where `process` and `f` stand before it, as the recorder writes
+    /// them: a second look at it is what takes most of the time.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Glance<'de>, A::Error> {
+        let (mut index, mut time, mut process, mut kind) = (None, None, None, None);
+        let (mut f, mut ops, mut value, mut intended) = (None, None, None, None);
+        while let Some(field) = map.next_key()? {
+            match field {
+                Field::Index => index = Some(map.next_value()?),
+                Field::Time => time = Some(map.next_value()?),
+                Field::Process => process = Some(map.next_value()?),
+                Field::Type => kind = Some(map.next_value()?),
+                Field::F => f = Some(map.next_value::<Text<'de>>()?.0),
+                Field::Value if operates(process.as_ref(), f.as_deref()) => {
+                    ops = Some(map.next_value::<Option<Ops<'de>>>()?.unwrap_or_default());
+                }
+                Field::Value => value = map.next_value::<Option<&RawValue>>()?,
+                Field::Intended => intended = map.next_value()?,
+                Field::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if let Some(value) = value.filter(|_| operates(process.as_ref(), f.as_deref())) {
+            ops = serde_json::from_str(value.get()).map_err(A::Error::custom)?;
+        }
+        Ok(Glance {
+            index: index.ok_or_else(|| A::Error::missing_field("index"))?,
+            time: time.ok_or_else(|| A::Error::missing_field("time"))?,
+            process: process.ok_or_else(|| A::Error::missing_field("process"))?,
+            kind: kind.ok_or_else(|| A::Error::missing_field("type"))?,
+            f: f.ok_or_else(|| A::Error::missing_field("f"))?,
+            ops: ops.unwrap_or_default(),
+            value,
+            intended,
+        })
+    }
+}
+
+/// Whether the value is a list of micro-operations.
+fn operates(process: Option<&Process>, f: Option<&str>) -> bool {
+    matches!(process, Some(Process::Client(_))) && matches!(f, Some("send" | "poll" | "txn"))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Ops<'a> {

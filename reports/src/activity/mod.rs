@@ -23,7 +23,7 @@ pub(crate) use bins::{Amount, Bins, Micros};
 pub(crate) use level::Level;
 pub(crate) use window::{Watch, Window};
 
-use glance::{Glance, Ops};
+use glance::Glance;
 use sessions::Sessions;
 use window::Windows;
 
@@ -90,10 +90,9 @@ struct Pass {
 impl Pass {
     fn observe(&mut self, line: &str) -> Result<(), serde_json::Error> {
         let glance: Glance<'_> = serde_json::from_str(line)?;
-        let ops = glance.ops()?;
         self.activity.end_ns = self.activity.end_ns.max(glance.time);
         match glance.process {
-            Process::Client(process) => self.observe_client(process, &glance, &ops),
+            Process::Client(process) => self.observe_client(process, &glance),
             Process::Nemesis => {
                 let value = glance.value.map_or("", |value| value.get());
                 let text = format!("{} {value}", glance.f);
@@ -101,7 +100,7 @@ impl Pass {
             }
             Process::Harness | Process::Other(_) => self.observe_open(&glance)?,
         }
-        self.windows.observe(&glance, &ops, line);
+        self.windows.observe(&glance, line);
         Ok(())
     }
 
@@ -118,8 +117,8 @@ impl Pass {
         Ok(())
     }
 
-    fn observe_client(&mut self, process: ProcessId, glance: &Glance<'_>, ops: &Ops<'_>) {
-        let at = glance.time;
+    fn observe_client(&mut self, process: ProcessId, glance: &Glance<'_>) {
+        let (at, ops) = (glance.time, &glance.ops);
         if glance.kind == EventKind::Invoke {
             return self.sessions.invoke(process, glance.intended.unwrap_or(at));
         }

@@ -11,7 +11,7 @@ use highwater_history::{
     types::ProcessId,
 };
 
-use super::glance::{Glance, Ops};
+use super::glance::Glance;
 
 /// Events of the same key that are kept before and after each event pointed at.
 const AROUND: usize = 4;
@@ -75,7 +75,7 @@ impl Windows {
     }
 
     /// Takes the next event.
-    pub(super) fn observe(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, text: &str) {
+    pub(super) fn observe(&mut self, glance: &Glance<'_>, text: &str) {
         if self.watches.is_empty() {
             return;
         }
@@ -84,8 +84,8 @@ impl Windows {
         for watch in &wanted {
             self.open(*watch, &line);
         }
-        self.follow(glance, ops, &line, &wanted);
-        self.remember(glance, ops, &line);
+        self.follow(glance, &line, &wanted);
+        self.remember(glance, &line);
     }
 
     /// The windows, one a watch. A line that is no whole event is left out.
@@ -126,9 +126,9 @@ impl Windows {
     }
 
     /// Adds the event to the windows that still take more of its key.
-    fn follow(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, line: &Line, wanted: &[usize]) {
+    fn follow(&mut self, glance: &Glance<'_>, line: &Line, wanted: &[usize]) {
         let takes = |(watch, _): &(&usize, &usize)| {
-            !wanted.contains(watch) && touches(glance, ops, &self.watches[**watch].key)
+            !wanted.contains(watch) && touches(glance, &self.watches[**watch].key)
         };
         let taking: Vec<usize> = self.still.iter().filter(takes).map(|(watch, _)| *watch).collect();
         for watch in taking {
@@ -143,9 +143,9 @@ impl Windows {
     }
 
     /// Keeps the event as one of the latest of the keys that it touches.
-    fn remember(&mut self, glance: &Glance<'_>, ops: &Ops<'_>, line: &Line) {
+    fn remember(&mut self, glance: &Glance<'_>, line: &Line) {
         for (key, recent) in &mut self.recent {
-            if touches(glance, ops, key) {
+            if touches(glance, key) {
                 if recent.len() == AROUND {
                     recent.pop_front();
                 }
@@ -162,7 +162,7 @@ impl Windows {
 }
 
 /// Whether an event belongs into windows of a key: client operations on it, and all faults.
-fn touches(glance: &Glance<'_>, ops: &Ops<'_>, key: &Option<Key>) -> bool {
+fn touches(glance: &Glance<'_>, key: &Option<Key>) -> bool {
     let Some(key) = key else { return true };
-    glance.process == Process::Nemesis || ops.keys.iter().any(|one| *one == key.as_str())
+    glance.process == Process::Nemesis || glance.ops.keys.iter().any(|one| *one == key.as_str())
 }
