@@ -40,9 +40,20 @@ impl HistoryReader {
         self.dropped
     }
 
-    /// The next event's line, unparsed, or none at the end: for those who want a part of each event
-    /// and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
-    pub fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
+    /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part of
+    /// each event and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
+    pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
+        let mut text = String::with_capacity(bytes);
+        let mut first_line = None;
+        while text.len() < bytes {
+            let Some(line) = self.next_line()? else { break };
+            text.push_str(line);
+            first_line.get_or_insert(self.line);
+        }
+        Ok(first_line.map(|first_line| Block { first_line, text }))
+    }
+
+    fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
         loop {
             self.text.clear();
             let read = self.input.read_line(&mut self.text);
@@ -56,13 +67,13 @@ impl HistoryReader {
         }
     }
 
-    /// What it means that the last line is no event: an error, unless it is the incomplete last
-    /// one, which is dropped and ends the history.
-    pub fn broken(&mut self, why: String) -> Result<(), FormatError> {
-        if self.text.ends_with('\n') {
-            return Err(FormatError::Line { file: self.file.clone(), line: self.line, why });
+    /// What it means that a line is no event: an error, unless it is the incomplete last one, which
+    /// is dropped and ends the history.
+    pub fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
+        if text.ends_with('\n') {
+            return Err(FormatError::Line { file: self.file.clone(), line, why });
         }
-        self.dropped = Some(self.line);
+        self.dropped = Some(line);
         Ok(())
     }
 
@@ -70,7 +81,10 @@ impl HistoryReader {
         let Some(text) = self.next_line()? else { return Ok(None) };
         match serde_json::from_str(text) {
             Ok(event) => Ok(Some(event)),
-            Err(error) => self.broken(error.to_string()).map(|()| None),
+            Err(error) => {
+                let text = std::mem::take(&mut self.text);
+                self.broken(self.line, &text, error.to_string()).map(|()| None)
+            }
         }
     }
 
@@ -90,6 +104,19 @@ impl HistoryReader {
             }
             Err(_) => Ok(false),
         }
+    }
+}
+
+/// Whole lines of a history; only the file's very last one may lack its end.
+pub struct Block {
+    first_line: u64,
+    text: String,
+}
+
+impl Block {
+    /// Each line with its number, counted from 1.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        (self.first_line..).zip(self.text.split_inclusive('\n'))
     }
 }
 

@@ -9,12 +9,12 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, thread};
 
 use highwater_history::{
     FormatError, Key, TimeNs,
     event::{EventKind, OpenClient, OpenTopic, Process},
-    reader::HistoryReader,
+    reader::{Block, HistoryReader},
     types::ProcessId,
 };
 use serde::Deserialize;
@@ -26,6 +26,9 @@ pub(crate) use window::{Watch, Window};
 use glance::Glance;
 use sessions::Sessions;
 use window::Windows;
+
+/// Bytes of the history that one thread parses at a time.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// What the history shows over time.
 #[derive(Default)]
@@ -70,14 +73,40 @@ impl Activity {
             sessions: Sessions::default(),
             windows: Windows::new(watches),
         };
-        while let Some(line) = history.next_line()? {
-            if let Err(error) = pass.observe(line) {
-                history.broken(error.to_string())?;
-                break;
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        loop {
+            let mut blocks = Vec::new();
+            while blocks.len() < workers
+                && let Some(block) = history.next_block(BLOCK_BYTES)?
+            {
+                blocks.push(block);
+            }
+            if blocks.is_empty() {
+                return pass.finish();
+            }
+            for (line, text, glance) in glance_at(&blocks) {
+                if let Err(error) = glance.and_then(|glance| pass.observe(&glance, text)) {
+                    history.broken(line, text, error.to_string())?;
+                    return pass.finish();
+                }
             }
         }
-        pass.finish()
     }
+}
+
+/// A line with its number and what it says.
+type Glanced<'a> = (u64, &'a str, Result<Glance<'a>, serde_json::Error>);
+
+/// Parses the blocks at the same time; gives their lines in order.
+fn glance_at(blocks: &[Block]) -> impl Iterator<Item = Glanced<'_>> {
+    let parse = |block| Block::lines(block).map(|(n, text)| (n, text, serde_json::from_str(text)));
+    let parsed: Vec<Vec<Glanced<'_>>> = thread::scope(|scope| {
+        let workers: Vec<_> =
+            blocks.iter().map(|block| scope.spawn(move || parse(block).collect())).collect();
+        let parsed = workers.into_iter().map(|worker| worker.join().expect("parsing does not panic"));
+        parsed.collect()
+    });
+    parsed.into_iter().flatten()
 }
 
 /// The pass while it goes on.
@@ -88,19 +117,18 @@ struct Pass {
 }
 
 impl Pass {
-    fn observe(&mut self, line: &str) -> Result<(), serde_json::Error> {
-        let glance: Glance<'_> = serde_json::from_str(line)?;
+    fn observe(&mut self, glance: &Glance<'_>, line: &str) -> Result<(), serde_json::Error> {
         self.activity.end_ns = self.activity.end_ns.max(glance.time);
         match glance.process {
-            Process::Client(process) => self.observe_client(process, &glance),
+            Process::Client(process) => self.observe_client(process, glance),
             Process::Nemesis => {
                 let value = glance.value.map_or("", |value| value.get());
                 let text = format!("{} {value}", glance.f);
                 self.activity.nemesis.push((glance.time, text));
             }
-            Process::Harness | Process::Other(_) => self.observe_open(&glance)?,
+            Process::Harness | Process::Other(_) => self.observe_open(glance)?,
         }
-        self.windows.observe(&glance, line);
+        self.windows.observe(glance, line);
         Ok(())
     }
 
