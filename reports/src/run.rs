@@ -1,7 +1,9 @@
 //! Everything that the page says about a run, read from its folder.
 
+use std::collections::BTreeSet;
+
 use highwater_history::{
-    FormatError, Manifest, Outcome, RunFolder, TimeNs, Verdict,
+    FormatError, Key, Manifest, Outcome, RunFolder, TimeNs, Verdict,
     event::EventKind,
     verdict::{ClaimVerdict, Finding},
 };
@@ -9,7 +11,7 @@ use highwater_history::{
 use crate::{
     ReportError,
     activity::{Activity, Watch, Window},
-    observed::{Dumps, Holding, Leadership, from_metadata, from_samples},
+    observed::{Dumps, Holding, Leadership, Watermarks, from_metadata, from_samples},
 };
 
 /// The most violations of one claim that are shown with all their evidence.
@@ -118,23 +120,31 @@ fn evidence(
     windows: Vec<Window>,
 ) -> Result<Vec<Shown>, FormatError> {
     debug_assert_eq!(chosen.len(), windows.len(), "one window a finding");
-    let wants_dumps = chosen.iter().any(|(_, finding)| finding.key.is_some());
-    let dumps = match wants_dumps {
-        true => Dumps::read(&folder.dumps_path())?,
-        false => Dumps::default(),
-    };
+    let keys: BTreeSet<Key> = chosen.iter().filter_map(|(_, found)| found.key.clone()).collect();
+    let (mut dumps, mut watermarks) = (Dumps::default(), Watermarks::default());
+    if !keys.is_empty() {
+        dumps = Dumps::read(&folder.dumps_path())?;
+        let samples = folder.samples()?.map(|samples| samples.lines).unwrap_or_default();
+        watermarks = Watermarks::of(&samples, |key| keys.contains(key));
+    }
     let shown = chosen.into_iter().zip(windows).map(|((claim, finding), window)| {
-        let holdings = holdings(&dumps, &finding);
+        let holdings = holdings(&dumps, &watermarks, &finding);
         Shown { claim, finding, window, holdings }
     });
     Ok(shown.collect())
 }
 
-fn holdings(dumps: &Dumps, finding: &Finding) -> Vec<Holding> {
+/// What each dump held; a watermark that a dump does not tell is the last one sampled before it.
+fn holdings(dumps: &Dumps, watermarks: &Watermarks, finding: &Finding) -> Vec<Holding> {
     let Some(key) = &finding.key else { return Vec::new() };
     let by_value = || finding.value.and_then(|value| dumps.offset_of(key, value));
     let offset = finding.offset.or_else(by_value);
-    offset.map(|offset| dumps.held(key, offset)).unwrap_or_default()
+    let mut holdings = offset.map(|offset| dumps.held(key, offset)).unwrap_or_default();
+    for holding in &mut holdings {
+        let sampled = || watermarks.before(holding.node, key, holding.at_ns);
+        holding.hw = holding.hw.or_else(sampled);
+    }
+    holdings
 }
 
 fn end_ns(verdict: &Verdict, outcome: Option<&Outcome>, activity: &Activity) -> TimeNs {

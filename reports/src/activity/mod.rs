@@ -103,7 +103,8 @@ fn glance_at(blocks: &[Block]) -> impl Iterator<Item = Glanced<'_>> {
     let parsed: Vec<Vec<Glanced<'_>>> = thread::scope(|scope| {
         let workers: Vec<_> =
             blocks.iter().map(|block| scope.spawn(move || parse(block).collect())).collect();
-        let parsed = workers.into_iter().map(|worker| worker.join().expect("parsing does not panic"));
+        let parsed =
+            workers.into_iter().map(|worker| worker.join().expect("parsing does not panic"));
         parsed.collect()
     });
     parsed.into_iter().flatten()

@@ -83,9 +83,17 @@ pub(super) fn operation(event: &Event, finding: &Finding, hit: bool) -> String {
         }
         EventValue::Open(open) => format!("client {}", open.client),
         EventValue::OpenTopic(open) => open.key.to_string(),
-        EventValue::Other(value) => value.to_string(),
+        EventValue::Other(value) => brief(value),
     };
     format!("{f} {what}").trim_end().to_owned()
+}
+
+/// What a fault says of itself without what fills pages: the section on faults tells the rest.
+fn brief(value: &serde_json::Value) -> String {
+    let Some(fields) = value.as_object() else { return value.to_string() };
+    let brief = fields.iter().filter(|(name, _)| !["rules", "proof"].contains(&name.as_str()));
+    let brief = brief.map(|(name, value)| (name.clone(), value.clone())).collect();
+    serde_json::Value::Object(brief).to_string()
 }
 
 fn ops_text(ops: &[MicroOp], finding: &Finding) -> String {

@@ -8,11 +8,11 @@ use highwater_history::{
     lines::LineWriter,
     manifest::Clocks,
     metadata::MetadataRecord,
-    samples::{PartitionState, Said, Sample},
+    samples::{PartitionState, ReplicaState, Said, Sample},
 };
 use serde_json::json;
 
-use super::{Dumps, Held, Span, from_metadata, from_samples};
+use super::{Dumps, Held, Span, Watermarks, from_metadata, from_samples};
 
 const MS: u64 = 1_000_000;
 const ZERO_MS: i64 = 1_000_000;
@@ -67,6 +67,27 @@ fn leaders_from_samples_never_go_back_to_an_older_epoch() {
         epoch,
     });
     assert_eq!(from_samples(&samples), [("t-0".into(), spans.to_vec())].into());
+}
+
+#[test]
+fn a_watermark_is_the_last_one_sampled_before() {
+    let sample = |answered, node, key: &str, hw| Sample {
+        asked: answered - 1,
+        answered,
+        node,
+        said: Said::Replica(ReplicaState { key: key.into(), hw, ..ReplicaState::default() }),
+    };
+    let samples = [
+        sample(10, 1, "t-0", Some(3)),
+        sample(20, 1, "t-0", None),
+        sample(30, 1, "t-0", Some(5)),
+        sample(30, 1, "u-0", Some(9)),
+    ];
+    let marks = Watermarks::of(&samples, |key| *key == "t-0".into());
+    let before = |at_ns| marks.before(1, &"t-0".into(), at_ns);
+    assert_eq!([9, 10, 29, 30].map(before), [None, Some(3), Some(3), Some(5)]);
+    assert_eq!(marks.before(2, &"t-0".into(), 99), None);
+    assert_eq!(marks.before(1, &"u-0".into(), 99), None);
 }
 
 fn header(node: i32, from: i64, same_as: Option<SameAs>) -> DumpHeader {

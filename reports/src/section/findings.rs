@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The section.
-pub const ENTRY: Entry = Entry { order: 20, title: "Findings", render };
+pub const ENTRY: Entry = Entry { order: 55, title: "Findings", render };
 
 /// The most findings of one claim that are listed without their evidence.
 const LISTED: usize = 100;

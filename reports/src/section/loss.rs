@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The section.
-pub const ENTRY: Entry = Entry { order: 25, title: "Permitted loss", render };
+pub const ENTRY: Entry = Entry { order: 20, title: "Permitted loss", render };
 
 /// The most rows that are listed.
 const LISTED: usize = 100;
