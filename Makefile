@@ -32,11 +32,14 @@ build: ## the release binaries: highwater, highwater-node, highwater-check
 mutants: build ## each planted bug against its schedule: caught or missed, by which claim
 	@.ci/mutants
 
-bench: build ## the node beside Apache Kafka with librdkafka: latency and throughput, as ratios
-	@.ci/setup python kafka
+bench: build ## every figure of docs/performance.md; the node beside Apache Kafka as ratios
+	@.ci/setup python kafka clients
 	@BROKER_BINARY=$$PWD/target/release/highwater-node KAFKA_CLASSPATH="$$PWD/target/kafka/4.3.1/*" \
 	  KAFKA_CLIENTS_JAR=$$PWD/target/kafka/4.3.1/kafka-clients-4.3.1.jar \
 	  target/venv/bin/python node/bench/bench.py
+	@BROKER_BINARY=$$PWD/target/release/highwater-node target/venv/bin/python node/bench/serving.py
+	@target/venv/bin/python harness/bench/bench.py
+	@cargo bench --quiet -p highwater-workloads
 
 fmt: ## format all sources (plug-in files too, which cargo fmt does not see)
 	@git ls-files -co --exclude-standard '*.rs' | xargs rustfmt --edition 2024

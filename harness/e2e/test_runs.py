@@ -77,6 +77,31 @@ def test_lost_acks_1_writes_are_found_and_permitted(highwater):
     pytest.fail("five seeds of S1 lost no acks=1 write")
 
 
+@pytest.mark.parametrize("unclean", (True, False))
+def test_a_lone_leader_dies(highwater, unclean):
+    """S19, kill form: unclean elections lose acknowledged records by clause c.1.1, without them none is lost."""
+    run = highwater.run("--acks", "all", "--schedule", "S19", "--seed", 1, "--time", TIME, "--no-report",
+                        "--topic-config", f"unclean.leader.election.enable={str(unclean).lower()}")
+    assert run.status == 0, run.err
+    assert run.verdict["anomalies"] == {}
+    losses = run.verdict["metrics"].get("permitted-loss", [])
+    assert bool(losses) == unclean
+    for loss in losses:
+        assert loss["clause"] == "c.1.1" and loss["records"] > 0 and loss["bytes"] > 0
+        assert loss["acknowledged_from_ns"] <= loss["acknowledged_to_ns"]
+
+
+def test_a_fault_that_never_acts_proves_nothing(highwater, tmp_path):
+    """Its condition does not come true: indeterminate, and the run is vacuous."""
+    never = {"when": "isr_size(all-0) == 0", "within": "500ms", "do": "kill"}
+    schedule = tmp_path / "never.json"
+    schedule.write_text(json.dumps({"format": 1, "name": "never", "steps": [never]}))
+    run = highwater.run("--schedule", schedule, "--seed", 1, "--time", "2s", "--no-report")
+    assert run.status == 3, run.err
+    assert {"floor": "fault.kill", "wanted": 1, "got": 0} in run.verdict["coverage"]
+    assert [fault["status"] for fault in run.outcome["faults"]] == ["indeterminate"]
+
+
 def test_the_seed_decides_the_plan(highwater):
     """The same seed gives the same plan, another seed another one."""
     plans = [highwater("run", "--seed", seed, "--plan").out for seed in (7, 7, 8)]
