@@ -18,7 +18,7 @@ help: ## this list
 	@echo 'Variables: SEED= (a number; default: drawn and printed), TIME=60s (how long faults last),'
 	@echo '           TARGET=node (highwater list targets), OUT=out (where run folders go)'
 
-check: build ## chaos on three of our nodes, a verdict and report.html; exit status of the verdict
+check: build ## chaos on three of our nodes, a verdict and report.html; fails unless it is valid
 	@$(HIGHWATER) run $(RUN_OPTIONS)
 
 test: ## all that the gate tests; ends with `N passed, N failed`

@@ -81,6 +81,7 @@ def test_lost_acks_1_writes_are_found_and_permitted(highwater):
 def test_a_lone_leader_dies(highwater, unclean):
     """S19, kill form: unclean elections lose acknowledged records by clause c.1.1, without them none is lost."""
     run = highwater.run("--acks", "all", "--schedule", "S19", "--seed", 1, "--time", TIME, "--no-report",
+                        "--topic-config", "min.insync.replicas=1",
                         "--topic-config", f"unclean.leader.election.enable={str(unclean).lower()}")
     assert run.status == 0, run.err
     assert run.verdict["anomalies"] == {}
