@@ -89,5 +89,8 @@ fn nullable_string(bytes: &mut Bytes) -> Result<Option<StrBytes>, DecodeError> {
     if bytes.len() < length {
         return Err(DecodeError::Truncated);
     }
-    StrBytes::from_utf8(bytes.split_to(length)).map(Some).map_err(|_| DecodeError::ClientId)
+    // A copy: a share of these bytes would keep the whole request in memory as long as its header.
+    let text = bytes.split_to(length);
+    let text = std::str::from_utf8(&text).map_err(|_| DecodeError::ClientId)?;
+    Ok(Some(StrBytes::from_string(text.to_owned())))
 }

@@ -9,6 +9,9 @@ use crate::error::{ErrorCode, Refusal};
 use crate::metadata::Record;
 use crate::metadata::record::{ConfigRecord, Resource};
 
+/// What a string of a Kafka record may have.
+const VALUE_MAX_BYTES: usize = 32_767;
+
 /// The value that each changed property shall have; `None` removes it.
 type Wanted = BTreeMap<String, Option<String>>;
 
@@ -127,6 +130,10 @@ impl Controller {
     ) -> Result<(), Refusal> {
         if self.config_rules.kind(resource, name).is_none() {
             let text = format!("there is no property {name} that can be set here");
+            return Err(Refusal::new(ErrorCode::InvalidConfig, text));
+        }
+        if value.len() > VALUE_MAX_BYTES {
+            let text = format!("the value of {name} is longer than {VALUE_MAX_BYTES} bytes");
             return Err(Refusal::new(ErrorCode::InvalidConfig, text));
         }
         let checked = self.config_rules.check(resource, name, value);

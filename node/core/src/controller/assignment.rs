@@ -32,6 +32,13 @@ impl Controller {
         (0..).zip(placed).map(|(index, replicas)| self.with_isr(index, replicas)).collect()
     }
 
+    /// How many partitions a topic is to have; none when their number is refused anyway.
+    pub(super) fn partitions_of(&self, topic: &NewTopic) -> usize {
+        let automatic =
+            || or_default(topic.partitions, self.settings.num_partitions).max(0) as usize;
+        if topic.assignments.is_empty() { automatic() } else { topic.assignments.len() }
+    }
+
     fn assign_automatically(
         &self,
         topic: &NewTopic,

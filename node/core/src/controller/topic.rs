@@ -60,12 +60,8 @@ impl Controller {
         budget: &mut usize,
         rng: &mut ChaCha8Rng,
     ) -> Result<CreatedTopic, Refusal> {
-        let plan = self.plan_topic(topic, rng)?;
+        let plan = self.plan_topic(topic, *budget, rng)?;
         let partitions = plan.assignments.len();
-        if partitions > *budget {
-            let text = format!("a request creates at most {MAX_PARTITIONS} partitions");
-            return Err(Refusal::new(ErrorCode::PolicyViolation, text));
-        }
         *budget -= partitions;
         let mut created = CreatedTopic {
             id: TopicId::default(),
@@ -80,9 +76,19 @@ impl Controller {
         Ok(created)
     }
 
-    fn plan_topic(&self, topic: &NewTopic, rng: &mut ChaCha8Rng) -> Result<Plan, Refusal> {
+    fn plan_topic(
+        &self,
+        topic: &NewTopic,
+        budget: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Plan, Refusal> {
         check_new_topic_name(&topic.name, &self.image)?;
         let configs = self.check_topic_configs(topic)?;
+        // Before anything is placed: a request may ask for two thousand million partitions.
+        if self.partitions_of(topic) > budget {
+            let text = format!("a request creates at most {MAX_PARTITIONS} partitions");
+            return Err(Refusal::new(ErrorCode::PolicyViolation, text));
+        }
         let assignments = self.assign(topic, rng)?;
         let replication_factor = assignments.first().map_or(0, |a| a.replicas.len() as i16);
         Ok(Plan { assignments, configs, replication_factor })

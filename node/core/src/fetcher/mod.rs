@@ -222,8 +222,9 @@ impl Fetcher {
     /// When to call [`Fetcher::next_request`] again, if a back-off is what it waits for.
     pub fn next_wake(&self, now: Time) -> Option<Time> {
         let idle = self.partitions.values().filter(|tracked| tracked.lane.is_none());
-        let earliest = idle.map(|tracked| tracked.ready_at.max(self.ready_at)).min()?;
-        (earliest > now).then_some(earliest)
+        let waiting = idle.map(|tracked| tracked.ready_at.max(self.ready_at));
+        // One that is ready and still was not asked for waits for something else than time.
+        waiting.filter(|ready_at| *ready_at > now).min()
     }
 
     /// Same owner, same epoch, same position as when it was asked (rules 10, 13).

@@ -231,3 +231,12 @@ fn a_range_that_could_not_be_had_is_asked_for_again_later() {
     world.now = world.fetcher.next_wake(world.now).expect("it waits for a time");
     assert_eq!(world.ask_one(), asked);
 }
+
+#[test]
+fn a_partition_that_is_never_asked_for_hides_no_back_off() {
+    let mut world = World::new();
+    let failed = PartitionId { index: 1, ..PARTITION };
+    world.fetcher.add(failed, LeaderEpoch(1));
+    world.fetcher.back_off(world.now, PARTITION, 50);
+    assert_eq!(world.fetcher.next_wake(world.now), Some(world.now.plus_ms(50)));
+}

@@ -46,6 +46,6 @@ pub fn caught_up_at(fetch: &FetchProgress) -> Option<Time> {
 
 /// Not at the leader's log end, and not caught up within the limit.
 pub fn out_of_sync(lag: &Lag) -> bool {
-    let within = |at: Time| lag.now.since(at) <= lag.limit_ms * 1_000_000;
+    let within = |at: Time| lag.now.since(at) <= lag.limit_ms.saturating_mul(1_000_000);
     lag.log_end != Some(lag.leader_end) && !lag.caught_up_at.is_some_and(within)
 }

@@ -77,7 +77,8 @@ impl Codec {
     /// memory: a few kilobytes can claim to be terabytes.
     pub fn decompress(self, body: Bytes, limit: usize) -> Result<Bytes, BatchError> {
         let plain = match self {
-            Codec::None => Ok(body),
+            // It is in memory already.
+            Codec::None => return Ok(body),
             Codec::Gzip => read_at_most(flate2::read::MultiGzDecoder::new(&body[..]), limit),
             Codec::Snappy => snappy::decompress(&body, limit),
             Codec::Lz4 if has_linked_blocks(&body) => Err("its blocks are linked".to_owned()),

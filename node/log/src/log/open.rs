@@ -235,7 +235,8 @@ fn claim<D: Disk>(
         }
         (None, Some(wanted)) => {
             let text = partition_metadata::format(wanted);
-            crate::file::replace(disk, &path, text.as_bytes(), false)?;
+            // Without it the records could join a topic of the same name (rule 76).
+            crate::file::replace(disk, &path, text.as_bytes(), true)?;
             Ok(Some(wanted))
         }
         (found, _) => Ok(found),

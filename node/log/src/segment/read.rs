@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::{Scanner, Segment};
 use crate::batch::{BatchHeader, HEADER_BYTES};
 use crate::disk::{Disk, DiskError};
-use crate::store::LogConfig;
+use crate::file::name::FileKind;
+use crate::store::{LogConfig, StoreError};
 
 /// What a read is bounded by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl<F> Segment<F> {
         config: &LogConfig,
         from: i64,
         limits: ReadLimits,
-    ) -> Result<Option<Bytes>, DiskError> {
+    ) -> Result<Option<Bytes>, StoreError> {
         let start = self.position_before(disk, config, from)?;
         let left = self.size() - start;
         // The batch is at most an index interval and one batch further on: mostly one read does.
@@ -52,10 +53,10 @@ impl<F> Segment<F> {
         start: u64,
         from: i64,
         limits: ReadLimits,
-    ) -> Result<Option<Bytes>, DiskError> {
+    ) -> Result<Option<Bytes>, StoreError> {
         let mut scanner = Scanner::new(disk, &self.file, start, self.size());
         while let Some((position, batch)) = scanner.next()? {
-            let Ok(batch) = batch else { return Ok(None) };
+            let batch = batch.map_err(|error| self.corrupt(position, &error))?;
             if batch.header().last_offset() < from {
                 continue;
             }
@@ -71,6 +72,13 @@ impl<F> Segment<F> {
             return Ok(Some(chunk.slice(..take_whole(&chunk, limits))));
         }
         Ok(None)
+    }
+
+    /// A broken batch within the log is no end of it: what comes after must not be served as if
+    /// nothing were missing.
+    fn corrupt(&self, position: u64, error: &dyn std::fmt::Display) -> StoreError {
+        let path = format!("{}/{}", self.dir, FileKind::Log.name(self.base_offset()));
+        StoreError::Corrupt { path, reason: format!("no batch at byte {position}: {error}") }
     }
 
     /// A position at or before the batch that holds `offset`, where a batch begins.

@@ -1,9 +1,13 @@
 //! What each command does.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use super::checkpoints::Checkpoints;
-use super::{Command, Completion, Done, FoundLog, LogConfig, LogId, Opened, Store, StoreError};
+use super::{
+    Command, Completion, Done, FoundLog, LogConfig, LogId, LogState, Opened, Store, StoreError,
+};
 use crate::disk::Disk;
 use crate::file::name::{METADATA_DIR, deleted_dir, is_deleted_dir, parse_dir};
 use crate::file::{clean_shutdown, partition_metadata};
@@ -35,10 +39,10 @@ impl<D: Disk> Store<D> {
                 Ok(Done::EpochAssigned)
             }
             Command::Truncate { log, to } => {
-                self.change_end(log, |disk, log| log.truncate(disk, to, now_ms))
+                self.change_end(now_ms, log, |disk, log| log.truncate(disk, to, now_ms))
             }
             Command::TruncateFully { log, start } => {
-                self.change_end(log, |disk, log| log.truncate_fully(disk, start, now_ms))
+                self.change_end(now_ms, log, |disk, log| log.truncate_fully(disk, start, now_ms))
             }
             Command::Configure { log, config } => {
                 self.log(log)?.1.configure(config);
@@ -91,6 +95,8 @@ impl<D: Disk> Store<D> {
                 logs.push(self.found(entry.name)?);
             }
         }
+        let dirs = logs.iter().map(|found: &FoundLog| found.dir.clone());
+        self.unchecked = if self.clean { BTreeSet::new() } else { dirs.collect() };
         let text = mark.map(|mark| String::from_utf8_lossy(&mark).into_owned());
         let broker_epoch = text.and_then(|text| clean_shutdown::parse(&text));
         Ok(Done::Found { logs, clean: self.clean, broker_epoch })
@@ -122,12 +128,9 @@ impl<D: Disk> Store<D> {
             log_start: known(&self.checkpoints.log_starts),
         };
         let (log, cut) = Log::open(&mut self.disk, dir, &origin, config, now_ms)?;
-        let mut state = log.state();
-        let oldest_ms = self.oldest_producer_ms(now_ms);
-        state
-            .producers
-            .retain(|entry| entry.open_transaction.is_some() || entry.last_timestamp >= oldest_ms);
+        let state = self.live_state(&log, now_ms);
         self.logs.insert(id, log);
+        self.unchecked.remove(dir);
         self.lower_checkpoints(id)?;
         let high_watermark = self.checkpoints.high_watermarks.get(dir).copied().unwrap_or(0);
         Ok(Done::Opened(Opened {
@@ -136,6 +139,16 @@ impl<D: Disk> Store<D> {
             cut_reason: cut.map(|cut| cut.reason),
             state,
         }))
+    }
+
+    /// The log's state with those producers that have not expired (rule 44).
+    fn live_state(&self, log: &Log<D::File>, now_ms: i64) -> LogState {
+        let oldest_ms = self.oldest_producer_ms(now_ms);
+        let mut state = log.state();
+        state
+            .producers
+            .retain(|entry| entry.open_transaction.is_some() || entry.last_timestamp >= oldest_ms);
+        state
     }
 
     /// Appends; gives the new log end.
@@ -154,12 +167,13 @@ impl<D: Disk> Store<D> {
 
     fn change_end(
         &mut self,
+        now_ms: i64,
         id: LogId,
         change: impl FnOnce(&mut D, &mut Log<D::File>) -> Result<(), StoreError>,
     ) -> Completion {
         let (disk, log) = self.log(id)?;
         change(disk, log)?;
-        let state = log.state();
+        let state = self.live_state(&self.logs[&id], now_ms);
         self.lower_checkpoints(id)?;
         Ok(Done::Truncated(state))
     }
@@ -229,8 +243,11 @@ impl<D: Disk> Store<D> {
         }
         self.checkpoint(high_watermarks)?;
         logs.into_iter().try_for_each(|log| self.close(now_ms, log))?;
-        let mark = clean_shutdown::format(broker_epoch);
-        crate::file::replace(&mut self.disk, clean_shutdown::FILE, mark.as_bytes(), true)?;
+        // A log that nobody has checked since a crash must be checked at the next start.
+        if self.unchecked.is_empty() {
+            let mark = clean_shutdown::format(broker_epoch);
+            crate::file::replace(&mut self.disk, clean_shutdown::FILE, mark.as_bytes(), true)?;
+        }
         Ok(Done::Stopped)
     }
 

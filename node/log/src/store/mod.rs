@@ -7,7 +7,7 @@ mod execute;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use command::{
     Command, Completion, Done, EpochStart, FoundLog, LogConfig, LogId, LogState, Opened,
@@ -32,6 +32,8 @@ pub struct Store<D: Disk> {
     checkpoints: Checkpoints,
     /// True when the last stop was clean: logs can be opened without a check.
     clean: bool,
+    /// Directories that were found after another stop and not opened, so not checked, since.
+    unchecked: BTreeSet<String>,
     /// Appends that wait for a sync: what they were submitted as, where, and the end they gave.
     waiting: Vec<(u64, LogId, i64)>,
     /// The first failure of the disk. Nothing is done after it.
@@ -47,6 +49,7 @@ impl<D: Disk> Store<D> {
             logs: BTreeMap::new(),
             checkpoints: Checkpoints::default(),
             clean: false,
+            unchecked: BTreeSet::new(),
             waiting: Vec::new(),
             failed: None,
             producer_expiration_ms: PRODUCER_EXPIRATION_MS,
@@ -119,8 +122,12 @@ impl<D: Disk> Store<D> {
         }
     }
 
-    /// When [`Store::sync_due`] has something to do, in Unix milliseconds (`flush.ms`).
+    /// When [`Store::sync_due`] has something to do, in Unix milliseconds (`flush.ms`): never again
+    /// once the disk has failed.
     pub fn next_sync_ms(&self) -> Option<i64> {
+        if self.failed.is_some() {
+            return None;
+        }
         self.logs.values().filter_map(Log::sync_due_ms).filter(|due| *due < i64::MAX).min()
     }
 

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Bench, DIR, LOG, NOW_MS, TOPIC, batch, batches, files, open, tiny};
+use crate::batch::BatchBuilder;
 use crate::disk::MemDisk;
 use crate::store::{
     Command, Done, EpochStart, FoundLog, LogConfig, LogId, Store, StoreError, TimeQuery,
@@ -203,6 +204,64 @@ fn rule_31_a_clean_stop_is_noted_once() {
     let mut store = Store::new(store.into_disk());
     let found = store.execute(NOW_MS, Command::Find).unwrap();
     assert_eq!(found, Done::Found { logs, clean: false, broker_epoch: None });
+}
+
+#[test]
+fn rule_31_a_stop_is_not_clean_while_a_log_is_unchecked_since_a_crash() {
+    let mut bench = Bench::tiny();
+    bench.append(batches(0, 40, 0)).unwrap();
+    let is_clean = |store: &mut Store<MemDisk>| match store.execute(NOW_MS, Command::Find) {
+        Ok(Done::Found { clean, .. }) => clean,
+        other => panic!("{other:?}"),
+    };
+    let stop = || Command::CleanShutdown { high_watermarks: Vec::new(), broker_epoch: Some(3) };
+    let mut store = Store::new(bench.store.into_disk());
+    assert!(!is_clean(&mut store));
+    store.execute(NOW_MS, stop()).unwrap();
+    let mut store = Store::new(store.into_disk());
+    assert!(!is_clean(&mut store), "the log was found after a crash and never opened");
+    open(&mut store, tiny()).unwrap();
+    store.execute(NOW_MS, stop()).unwrap();
+    assert!(is_clean(&mut Store::new(store.into_disk())));
+}
+
+#[test]
+fn rule_60_a_broken_batch_is_no_end_of_its_segment() {
+    let mut bench = Bench::tiny();
+    bench.append(batches(0, 40, 0)).unwrap();
+    let mut disk = bench.store.into_disk();
+    let path = format!("{DIR}/00000000000000000000.log");
+    let mut content = crate::file::read(&mut disk, &path).unwrap().unwrap().to_vec();
+    // The magic of the second batch.
+    let second = batch(0, 0, 2, 0).len();
+    content[second + 16] = 9;
+    disk.plant(&path, &content);
+    disk.plant(".kafka_cleanshutdown", b"{\"version\":0}");
+    let mut bench = Bench::new(disk, tiny());
+    assert_eq!(bench.read(0, 40, 1), batch(0, 0, 2, 0));
+    let error = bench.try_read(2, 40, 10_000, true).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn rule_44_a_cut_does_not_bring_expired_producers_back() {
+    let mut store = Store::new(MemDisk::new()).with_producer_expiration_ms(100);
+    store.execute(NOW_MS, Command::Find).unwrap();
+    open(&mut store, LogConfig::default()).unwrap();
+    for (offset, producer) in [(0, 5), (1, 6), (2, 7)] {
+        let mut builder = BatchBuilder::new().place(offset, 0).producer(producer, 0, 0);
+        builder.push(NOW_MS, None, Some(b"x"), &[]);
+        let command = Command::Append { log: LOG, batches: builder.build(), sync: false };
+        store.execute(NOW_MS, command).unwrap();
+    }
+    let producers = |store: &mut Store<MemDisk>, now_ms, to| match store
+        .execute(now_ms, Command::Truncate { log: LOG, to })
+    {
+        Ok(Done::Truncated(state)) => state.producers.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(producers(&mut store, NOW_MS + 100, 2), 2);
+    assert_eq!(producers(&mut store, NOW_MS + 101, 1), 0);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::{LOG, NOW_MS, batch, open, tiny};
 use crate::disk::{Disk, DiskError, DiskErrorKind, Entry, MemDisk, MemFile, OpenMode, Volume};
+use crate::store::LogConfig;
 use crate::store::{Command, Completion, Store, StoreError};
 
 /// A disk whose operations fail once its budget is used up.
@@ -153,6 +154,18 @@ fn after_a_failure_nothing_is_done() {
     budget.set(usize::MAX);
     assert!(is_no_space(&store.execute(NOW_MS, append(1, false))));
     assert!(is_no_space(&store.execute(NOW_MS, Command::Sync { log: LOG })));
+}
+
+#[test]
+fn a_failed_timed_sync_is_told_and_not_tried_again() {
+    let budget = Rc::new(Cell::new(usize::MAX));
+    let mut store = Store::new(Failing { disk: MemDisk::new(), budget: budget.clone() });
+    open(&mut store, LogConfig { flush_ms: 50, ..tiny() }).unwrap();
+    store.execute(NOW_MS, append(0, false)).unwrap();
+    assert_eq!(store.next_sync_ms(), Some(NOW_MS + 50));
+    budget.set(0);
+    assert!(store.sync_due(NOW_MS + 50).is_err());
+    assert_eq!(store.next_sync_ms(), None);
 }
 
 #[test]
