@@ -9,7 +9,6 @@ use highwater_broker::log::{Command, Completion, Store};
 
 use crate::clock::Clock;
 use crate::file_disk::FileDisk;
-use crate::log_lines;
 use crate::message::Message;
 
 /// Commands that may be executed before those that wait for a sync get it.
@@ -84,7 +83,7 @@ impl Worker {
 
     fn sync_due(&mut self) {
         if let Err(error) = self.store.sync_due(self.clock.now_ms()) {
-            log_lines::warn(format!("records could not be synced in time: {error}"));
+            let _ = self.node.send(Message::DiskFailed { error });
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use highwater_broker::log::Completion;
+use highwater_broker::log::{Completion, StoreError};
 use highwater_broker::{ConnId, OpId};
 
 use crate::net::Connection;
@@ -45,6 +45,11 @@ pub enum Message {
         op: OpId,
         /// What it gave.
         done: Completion,
+    },
+    /// The disk failed at something that no command asked for.
+    DiskFailed {
+        /// How.
+        error: StoreError,
     },
     /// SIGTERM or SIGINT.
     Shutdown,

@@ -81,6 +81,7 @@ impl NodeThread {
                 self.connections.remove(&conn).map(|_| Input::Closed { conn })?
             }
             Message::Disk { op, done } => Input::Disk { op, done },
+            Message::DiskFailed { error } => Input::DiskFailed { error },
             Message::Shutdown => Input::Shutdown,
         })
     }

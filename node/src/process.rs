@@ -54,7 +54,12 @@ pub fn serve(start: Start) -> Result<(), Failure> {
     };
     let dialer = Dialer {
         runtime: runtime.handle().clone(),
-        shared: shared.clone(),
+        // Limits on requests: answers of other nodes are as large as this one asked for.
+        shared: Shared {
+            gate: Gate::new(None),
+            request_max_bytes: i32::MAX as usize,
+            ..shared.clone()
+        },
         timeout: Duration::from_millis(settings.shell.connection_setup_timeout_ms),
     };
     let seed = log_dir::random_id().map_err(Failure::cannot_serve)? as u64;

@@ -175,7 +175,13 @@ impl Channels {
 
     /// The dial ended.
     pub(crate) fn dialed(&mut self, io: &mut Io, conn: ConnId, open: bool) {
-        let Some(key) = self.by_conn.get(&conn).cloned() else { return };
+        let Some(key) = self.by_conn.get(&conn).cloned() else {
+            // The channel was reset while this was dialled.
+            if open {
+                io.out.push(Effect::Close { conn });
+            }
+            return;
+        };
         if open {
             self.channel(&key).negotiate(io, conn);
         } else {

@@ -1,7 +1,7 @@
 //! What goes into a node and what comes out: the whole boundary between decisions and I/O.
 
 use bytes::Bytes;
-use highwater_log::{Command, Completion};
+use highwater_log::{Command, Completion, StoreError};
 
 /// One TCP connection, accepted or dialled; the shell never reuses a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +50,11 @@ pub enum Input {
         op: OpId,
         /// What it gave.
         done: Completion,
+    },
+    /// The disk failed at something that no command asked for (`flush.ms`).
+    DiskFailed {
+        /// How.
+        error: StoreError,
     },
     /// `Node::next_wake` has passed.
     Tick,

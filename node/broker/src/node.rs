@@ -19,6 +19,7 @@ use crate::event::Event;
 use crate::kernel::Kernel;
 use crate::replicas::waits;
 use crate::reply::ReplyToken;
+use crate::startup::give_up;
 use crate::{forward, startup};
 
 /// How often idle connections are looked for.
@@ -83,6 +84,7 @@ impl Node {
                 let then = kernel.disk_done(op);
                 then(self, done);
             }
+            Input::DiskFailed { error } => give_up(self, &error),
             Input::Tick => {}
             Input::Shutdown => self.shut_down(),
         }

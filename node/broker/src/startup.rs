@@ -58,9 +58,9 @@ pub(crate) fn close(node: &mut Node, epoch: Option<BrokerEpoch>) {
     });
 }
 
-/// Ends the process: nothing can be served without the log directory.
+/// Ends the process: nothing can be served without the logs, or against what they say.
 pub(crate) fn give_up(node: &mut Node, error: &dyn std::fmt::Display) {
-    let text = format!("the log directory cannot be used: {error}");
+    let text = format!("this node cannot go on with its logs: {error}");
     node.kernel.event(Event::Warning { text });
     node.kernel.effect(Effect::Exit { status: EXIT_LOG_DIRECTORY });
 }

@@ -9,7 +9,7 @@ use highwater_wire::messages::produce_response::{
     BatchIndexAndErrorMessage, LeaderIdAndEpoch, NodeEndpoint, PartitionProduceResponse,
     TopicProduceResponse,
 };
-use highwater_wire::messages::{ProduceRequest, ProduceResponse};
+use highwater_wire::messages::{ProduceRequest, ProduceResponse, TopicName};
 use highwater_wire::{ErrorCode, StrBytes};
 
 use crate::leader_hint::{self, LeaderHint};
@@ -66,10 +66,12 @@ fn handle(node: &mut Node, mut request: ProduceRequest, reply: ReplyToken) {
         for data in partition_data {
             rows.push(place(node, &reply, acks, (names.len(), &topic), data));
         }
+        // A copy: the name's bytes would keep the whole request in memory while it waits.
+        let name = TopicName(StrBytes::from_string(name.to_string()));
         names.push(TopicProduceResponse::default().with_name(name).with_topic_id(topic_id));
     }
     match acks {
-        Some(Acks::None) => end_silently(node, &rows, reply),
+        Some(Acks::None) => end_silently(node, rows, reply),
         _ => wait(node, request.timeout_ms, acks.unwrap_or(Acks::Leader), names, rows, reply),
     }
 }
@@ -132,12 +134,29 @@ fn refusal_code(refusal: &Refusal) -> ErrorCode {
     }
 }
 
-/// acks=0 has no answer; an error can only be told by closing the connection.
-fn end_silently(node: &mut Node, rows: &[Row], reply: ReplyToken) {
-    match rows.iter().all(|row| row.result.is_ok()) {
-        true => node.kernel.no_reply(reply),
-        false => node.kernel.close(reply),
+/// acks=0 has no answer; an error can only be told by closing the connection. The next request is
+/// read once the disk has this one, or a fast client would fill the memory of a slow disk's broker.
+fn end_silently(node: &mut Node, rows: Vec<Row>, reply: ReplyToken) {
+    if rows.iter().any(|row| row.result.is_err()) {
+        return node.kernel.close(reply);
     }
+    let writes = Wait::Produce(pending(&rows, Acks::Leader));
+    waits::enter(node, reply.conn, None, writes, |node, outcome| match outcome {
+        Outcome::Produce(decisions) if decisions.iter().all(Result::is_ok) => {
+            node.kernel.no_reply(reply)
+        }
+        _ => node.kernel.close(reply),
+    });
+}
+
+/// Every batch that was placed, to be waited for.
+fn pending(rows: &[Row], acks: Acks) -> Vec<PendingWrite> {
+    let write = |row: &Row| {
+        let placed = row.result.as_ref().ok()?;
+        let last_offset = placed.last_offset;
+        Some(PendingWrite { partition: row.id?, last_offset, acks, decided: None })
+    };
+    rows.iter().filter_map(write).collect()
 }
 
 /// Waits for every batch that was placed: acks=all for its time, acks=1 for the disk only.
@@ -149,12 +168,7 @@ fn wait(
     rows: Vec<Row>,
     reply: ReplyToken,
 ) {
-    let write = |row: &Row| {
-        let placed = row.result.as_ref().ok()?;
-        let last_offset = placed.last_offset;
-        Some(PendingWrite { partition: row.id?, last_offset, acks, decided: None })
-    };
-    let writes = rows.iter().filter_map(write).collect();
+    let writes = pending(&rows, acks);
     let timeout_ms = timeout_ms.max(0) as u64;
     let deadline = (acks == Acks::All).then(|| node.kernel.now().plus_ms(timeout_ms));
     waits::enter(node, reply.conn, deadline, Wait::Produce(writes), |node, outcome| {

@@ -57,10 +57,12 @@ pub struct Lifecycle {
     /// When registration is given up.
     deadline: Time,
     failures: u32,
-    /// The next request, when none is under way.
+    /// When the next request is due.
     timer: Option<TimerId>,
-    /// True when the timer is to be ignored because a request is under way.
+    /// True while a request is under way.
     in_flight: bool,
+    /// True when a request came due meanwhile: it follows at once.
+    again: bool,
 }
 
 impl Lifecycle {
@@ -74,6 +76,7 @@ impl Lifecycle {
             failures: 0,
             timer: None,
             in_flight: false,
+            again: false,
         }
     }
 
@@ -129,7 +132,11 @@ pub(crate) fn caught_up(node: &mut Node) {
 /// The request that is due: a registration before there is an epoch, else a heartbeat.
 fn send(node: &mut Node) {
     let lifecycle = &mut node.broker_mut().lifecycle;
-    if lifecycle.in_flight || lifecycle.phase == Phase::Closing {
+    if lifecycle.phase == Phase::Closing {
+        return;
+    }
+    if lifecycle.in_flight {
+        lifecycle.again = true;
         return;
     }
     lifecycle.in_flight = true;
@@ -146,12 +153,27 @@ fn send_soon(node: &mut Node, ms: u64) {
     }
 }
 
+/// Nothing is under way any more; gives whether a request came due meanwhile.
+fn answered(node: &mut Node) -> bool {
+    let lifecycle = &mut node.broker_mut().lifecycle;
+    lifecycle.in_flight = false;
+    std::mem::take(&mut lifecycle.again)
+}
+
+/// What came due while a request was under way does not wait for the next turn, but for a failure.
+fn send_again(node: &mut Node, again: bool) {
+    if again && node.broker().lifecycle.failures == 0 {
+        send_soon(node, 0);
+    }
+}
+
 fn register(node: &mut Node) {
     let request = registration(node);
     let timeout_ms = node.config.broker_session_timeout_ms / 2;
     node.kernel.call(CHANNEL, request, timeout_ms, |node, answer| {
-        node.broker_mut().lifecycle.in_flight = false;
+        let again = answered(node);
         on_registration(node, answer);
+        send_again(node, again);
     });
 }
 
@@ -222,8 +244,9 @@ fn heartbeat(node: &mut Node, epoch: BrokerEpoch) {
         .with_want_shut_down(phase >= Phase::Stopping);
     let timeout_ms = node.config.broker_session_timeout_ms / 2;
     node.kernel.call(CHANNEL, request, timeout_ms, |node, answer| {
-        node.broker_mut().lifecycle.in_flight = false;
+        let again = answered(node);
         on_heartbeat(node, answer);
+        send_again(node, again);
     });
 }
 

@@ -79,6 +79,19 @@ impl Addresses<'_> {
             let name = &node.inter_broker_listener;
             return Err(refused(format!("but inter.broker.listener.name needs a listener {name}")));
         }
+        let for_controllers = |name: &str| node.is_controller_listener(name);
+        if let Some(listener) = node.listeners.iter().find(|l| for_controllers(&l.name))
+            && !node.is_controller
+        {
+            let name = &listener.name;
+            return Err(refused(format!("but {name} is for controllers, and this node is none")));
+        }
+        if let Some(listener) = node.listeners.iter().find(|l| !for_controllers(&l.name))
+            && !node.is_broker
+        {
+            let name = &listener.name;
+            return Err(refused(format!("but {name} is for brokers, and this node is none")));
+        }
         if node.is_controller && !node.controller_listeners.iter().any(|name| has(name)) {
             return Err(refused("but none of controller.listener.names is there".to_owned()));
         }

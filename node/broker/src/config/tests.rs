@@ -178,6 +178,16 @@ fn values_are_refused_with_the_bound_that_they_break() {
             "controller.quorum.voters is \"x\", but x is not id@host:port",
         ),
         (
+            "listeners=PLAINTEXT://:19092,CONTROLLER://:19093",
+            "listeners is \"PLAINTEXT://:19092,CONTROLLER://:19093\", but CONTROLLER is for \
+             controllers, and this node is none",
+        ),
+        (
+            "process.roles=controller",
+            "listeners is \"PLAINTEXT://127.0.0.1:19092\", but PLAINTEXT is for brokers, and this \
+             node is none",
+        ),
+        (
             "process.roles=broker,controller",
             "listeners is \"PLAINTEXT://127.0.0.1:19092\", but none of \
              controller.listener.names is there",

@@ -13,8 +13,8 @@ use thiserror::Error;
 use super::from_wire::from_wire;
 use super::to_wire::to_wire;
 
-/// The most bytes that one batch may hold decompressed.
-const MAX_BATCH_BYTES: usize = 64 << 20;
+/// The most bytes that a compressed batch may hold: ours are not compressed, so not bounded.
+const DECOMPRESSED_MAX_BYTES: usize = 64 << 20;
 
 /// The metadata log holds what it cannot hold.
 #[derive(Debug, Error)]
@@ -95,7 +95,7 @@ fn decode_batch(batch: &Batch) -> Result<DecodedBatch, MetadataLogError> {
     };
     let mut records = Vec::new();
     if !header.is_control() {
-        for record in batch.records(MAX_BATCH_BYTES)? {
+        for record in batch.records(DECOMPRESSED_MAX_BYTES)? {
             let record = record?;
             let value = record.value.unwrap_or_default();
             records.push(decode_record(record.offset, &value)?);

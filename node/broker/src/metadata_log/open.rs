@@ -7,6 +7,7 @@ use highwater_node_core::types::{LeaderEpoch, Offset};
 use thiserror::Error;
 
 use super::{DIR, DecodedBatch, LOG, MetadataLogError, decode, log_config};
+use crate::event::Event;
 use crate::node::Node;
 use crate::startup::give_up;
 
@@ -43,6 +44,12 @@ pub(crate) fn open(node: &mut Node, then: impl FnOnce(&mut Node, OpenedLog) + Se
     let then = Box::new(then);
     node.kernel.disk(command, |node, done| match done {
         Ok(Done::Opened(opened)) => {
+            if let Some(reason) = opened.cut_reason {
+                let (log_end, cut_bytes) = (opened.state.log_end, opened.cut_bytes);
+                let partition = DIR.to_owned();
+                let event = Event::Recovered { partition, log_end, cut_bytes, reason };
+                node.kernel.event(event);
+            }
             read(node, opened.state.log_start, opened.state, Vec::new(), then)
         }
         Ok(other) => unreachable!("Open gives Opened, not {other:?}"),

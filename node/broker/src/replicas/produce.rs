@@ -17,6 +17,8 @@ use crate::node::Node;
 /// The most bytes that the records of one batch may have when decompressed, as a multiple of
 /// `max.message.bytes`; compression ratios of real data are far below.
 const DECOMPRESSED_LIMIT_FACTOR: usize = 256;
+/// As much at most, whatever `max.message.bytes` allows: one batch must not exhaust the memory.
+const DECOMPRESSED_LIMIT_BYTES: usize = 256 << 20;
 
 /// Where a batch went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,11 @@ pub(crate) fn write(node: &mut Node, id: PartitionId, log: LogId, batches: Bytes
     });
 }
 
+fn decompressed_max_bytes(message_max_bytes: usize) -> usize {
+    let by_ratio = message_max_bytes.saturating_mul(DECOMPRESSED_LIMIT_FACTOR);
+    by_ratio.min(DECOMPRESSED_LIMIT_BYTES.max(message_max_bytes))
+}
+
 fn policy(config: &TopicConfig, zstd_allowed: bool, now_ms: i64) -> Policy {
     let by_leader = config.timestamp_type == TimestampType::LogAppendTime;
     Policy {
@@ -104,7 +111,7 @@ fn policy(config: &TopicConfig, zstd_allowed: bool, now_ms: i64) -> Policy {
         after_max_ms: if by_leader { i64::MAX } else { config.timestamp_after_max_ms },
         codec: config.codec,
         zstd_allowed,
-        decompressed_max_bytes: config.max_message_bytes.saturating_mul(DECOMPRESSED_LIMIT_FACTOR),
+        decompressed_max_bytes: decompressed_max_bytes(config.max_message_bytes),
         now_ms,
     }
 }

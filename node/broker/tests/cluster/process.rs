@@ -153,6 +153,6 @@ fn note(trace: &mut DefaultHasher, now: Time, place: Place, input: &Input) {
         Input::Accepted { conn, .. } | Input::Dialed { conn, .. } | Input::Closed { conn } => {
             conn.0.hash(trace);
         }
-        Input::Start | Input::Tick | Input::Shutdown => {}
+        Input::Start | Input::Tick | Input::Shutdown | Input::DiskFailed { .. } => {}
     }
 }

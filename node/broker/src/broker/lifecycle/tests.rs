@@ -154,3 +154,17 @@ fn a_stopping_broker_does_not_wait_for_ever_for_a_silent_controller() {
     bench.pass_ms(1);
     assert!(closes_logs(&mut bench).is_some());
 }
+
+#[test]
+fn what_comes_due_during_a_heartbeat_follows_it_at_once() {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    let (request, _) = asked_to_beat(&mut bench, conn);
+    caught_up(&mut bench.node);
+    bench.step(Input::Tick);
+    assert!(bench.sent(conn).is_empty(), "one request at a time");
+    let answer = BrokerHeartbeatResponse::default().with_is_fenced(true);
+    bench.answer::<BrokerHeartbeatRequest>(conn, &request, answer);
+    bench.step(Input::Tick);
+    asked_to_beat(&mut bench, conn);
+}
