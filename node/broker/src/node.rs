@@ -13,7 +13,7 @@ use crate::broker::{BrokerRole, lifecycle};
 use crate::channel::Peer;
 use crate::config::NodeConfig;
 use crate::connection::{Arrival, ListenerKind};
-use crate::controller::ControllerRole;
+use crate::controller::{ControllerRole, fetch};
 use crate::effect::{ConnId, Effects, Input};
 use crate::event::Event;
 use crate::kernel::Kernel;
@@ -136,6 +136,7 @@ impl Node {
         if !kernel.channels.closed(&mut kernel.io, conn) {
             kernel.connections.forget(conn);
             waits::forget(self, conn);
+            fetch::forget(self, conn);
         }
     }
 

@@ -14,6 +14,7 @@ use highwater_wire::messages::{FetchRequest, FetchResponse, TopicName};
 use uuid::Uuid;
 
 use super::log;
+use crate::effect::ConnId;
 use crate::event::Event;
 use crate::metadata_log::{LOG, TOPIC, TOPIC_ID};
 use crate::node::Node;
@@ -109,6 +110,12 @@ fn attempt(node: &mut Node, asked: Asked) {
         FetchAnswer::Read { .. } if now < asked.deadline => wait(node, asked),
         answer => respond(node, asked.reply, answer, None),
     }
+}
+
+/// Nobody waits for a connection that is gone.
+pub(crate) fn forget(node: &mut Node, conn: ConnId) {
+    let Some(role) = &mut node.controller else { return };
+    role.fetches.0.retain(|wait| wait.asked.reply.conn != conn);
 }
 
 /// Waits until the log moves or the caller's patience ends.

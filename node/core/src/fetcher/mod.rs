@@ -214,7 +214,13 @@ impl Fetcher {
         let current = self.is_current(asked, replica);
         self.track(asked.partition, |tracked| tracked.asks_range = false);
         match range.filter(|_| current) {
-            Some(range) => replica.out_of_range(env, range, out),
+            Some(range) => {
+                replica.out_of_range(env, range, out);
+                if replica.position() == Some(asked.position) {
+                    // Nothing was cut: only time can change the leader's answer.
+                    self.back_off(env.now, asked.partition, self.back_off_ms);
+                }
+            }
             None => self.back_off(env.now, asked.partition, self.back_off_ms),
         }
     }

@@ -220,16 +220,18 @@ fn rule_14_out_of_range_asks_for_the_range_before_anything_is_cut() {
 }
 
 #[test]
-fn a_range_that_could_not_be_had_is_asked_for_again_later() {
-    let mut world = World::new();
-    let asked = world.ask_one();
-    world.answer(&asked, Fetched::OutOfRange);
-    let env = Env { now: world.now, rules: &world.rules, brokers: &world.brokers };
-    let replica = world.replicas.get_mut(&PARTITION).unwrap();
-    world.fetcher.range_answered(&env, &asked, replica, None, &mut world.out);
-    assert_eq!(world.ask(), None);
-    world.now = world.fetcher.next_wake(world.now).expect("it waits for a time");
-    assert_eq!(world.ask_one(), asked);
+fn a_range_that_could_not_be_had_or_holds_the_position_is_asked_for_again_later() {
+    for range in [None, Some(LeaderRange { start: Offset(0), end: Offset(9) })] {
+        let mut world = World::new();
+        let asked = world.ask_one();
+        world.answer(&asked, Fetched::OutOfRange);
+        let env = Env { now: world.now, rules: &world.rules, brokers: &world.brokers };
+        let replica = world.replicas.get_mut(&PARTITION).unwrap();
+        world.fetcher.range_answered(&env, &asked, replica, range, &mut world.out);
+        assert_eq!(world.ask(), None);
+        world.now = world.fetcher.next_wake(world.now).expect("it waits for a time");
+        assert_eq!(world.ask_one(), asked);
+    }
 }
 
 #[test]
