@@ -33,8 +33,12 @@ pub fn read_ahead<T>(
         let (send, receive) = sync_channel::<Batch>(WAITING_BATCHES);
         let parser = scope.spawn(move || parse(reader, &send));
         let broken = receive.into_iter().flatten().try_for_each(|(line, event)| take(line, event));
-        let dropped_line = parser.join().expect("parsing does not panic")?;
-        Ok(ReadTo { broke_off: broken.break_value(), dropped_line })
+        let parsed = parser.join().expect("parsing does not panic");
+        // How far the parser came by then depends on the threads, and so does what it found there.
+        if let Some(broke_off) = broken.break_value() {
+            return Ok(ReadTo { broke_off: Some(broke_off), dropped_line: None });
+        }
+        Ok(ReadTo { broke_off: None, dropped_line: parsed? })
     })
 }
 
@@ -42,15 +46,23 @@ pub fn read_ahead<T>(
 fn parse(mut reader: HistoryReader, send: &SyncSender<Batch>) -> Result<Option<u64>, FormatError> {
     loop {
         let mut batch = Vec::with_capacity(BATCH_EVENTS);
+        let mut broken = None;
         while batch.len() < BATCH_EVENTS {
             match reader.next() {
                 Some(Ok(event)) => batch.push((reader.line(), event)),
-                Some(Err(error)) => return Err(error),
+                Some(Err(error)) => {
+                    broken = Some(error);
+                    break;
+                }
                 None => break,
             }
         }
         let ended = batch.len() < BATCH_EVENTS;
-        if send.send(batch).is_err() || ended {
+        let taken = send.send(batch).is_ok();
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        if !taken || ended {
             return Ok(reader.dropped_line());
         }
     }

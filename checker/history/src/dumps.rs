@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    event::BatchId,
     lines::Line,
-    types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value},
+    types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value, check_offset},
 };
 
 /// When a dump was taken.
@@ -99,6 +100,24 @@ impl Line for DumpBatch {
     const KIND: &'static str = "dump";
     const FORMAT: u64 = 1;
     type Header = DumpHeader;
+
+    fn check(&self) -> Result<(), String> {
+        let of =
+            |field, offset| check_offset(offset).map_err(|why| format!("field `{field}`: {why}"));
+        let base = of("base_offset", self.base_offset)?;
+        let last = of("last_offset", self.last_offset)?;
+        if last - base >= Self::MOST_OFFSETS {
+            return Err(format!(
+                "field `last_offset`: a batch of {base} to {last} is longer than {} offsets",
+                Self::MOST_OFFSETS
+            ));
+        }
+        let outside = |delta: &&i32| i64::from(**delta) < 0 || i64::from(**delta) > last - base;
+        match self.offset_deltas.iter().flatten().find(outside) {
+            Some(delta) => Err(format!("field `offset_deltas`: {delta} is outside of the batch")),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Values of neighbouring records: one value, `[first, count, step]`, or null for a record whose
@@ -115,6 +134,23 @@ pub enum ValueRun {
 }
 
 impl DumpBatch {
+    /// The most offsets that a batch may span: many times what its bytes may hold of records.
+    pub const MOST_OFFSETS: i64 = 1 << 20;
+
+    /// Its identity: what makes a repeat a repeat (rule 42).
+    pub fn id(&self) -> BatchId {
+        BatchId {
+            producer_id: self.producer_id,
+            producer_epoch: self.producer_epoch,
+            sequence: self.sequence,
+        }
+    }
+
+    /// The first offset after it.
+    pub fn end(&self) -> Offset {
+        self.last_offset.saturating_add(1)
+    }
+
     /// Every record: offset and value, `None` where the payload is not one of the run's.
     pub fn records(&self) -> impl Iterator<Item = (Offset, Option<Value>)> + '_ {
         let values = self.values.iter().flat_map(|run| {
@@ -127,7 +163,7 @@ impl DumpBatch {
             (0..i64::from(count)).map(move |n| first.map(|first| nth(first, n)))
         });
         // A batch has no more records than offsets, whatever its runs say.
-        let most = usize::try_from(self.last_offset - self.base_offset + 1).unwrap_or(0);
+        let most = usize::try_from(self.end().saturating_sub(self.base_offset)).unwrap_or(0);
         values.take(most).enumerate().map(|(n, value)| (self.offset_of(n), value))
     }
 
@@ -136,7 +172,7 @@ impl DumpBatch {
             Some(deltas) => deltas.get(n).copied().map_or(n as i64, i64::from),
             None => n as i64,
         };
-        self.base_offset + delta
+        self.base_offset.saturating_add(delta)
     }
 }
 

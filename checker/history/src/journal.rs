@@ -26,6 +26,7 @@ pub struct JournalEntry {
 impl Line for JournalEntry {
     const KIND: &'static str = "journal";
     const FORMAT: u64 = 1;
+    const GROWS: bool = true;
     type Header = Plain;
 }
 

@@ -5,6 +5,7 @@
 //! each of them with examples that a test reads.
 
 pub mod ahead;
+pub mod dump_folder;
 pub mod dumps;
 pub mod event;
 pub mod format;
@@ -13,6 +14,7 @@ pub mod lines;
 pub mod manifest;
 pub mod metadata;
 pub mod outcome;
+mod packed;
 pub mod promise;
 pub mod reader;
 pub mod recorder;

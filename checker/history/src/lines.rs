@@ -1,19 +1,23 @@
 //! Files of JSON lines whose first line is a header with kind and version.
 //!
 //! Samples, dumps, the committed metadata log and the heal journal are such files. Names ending in
-//! `.gz` and `.zst` are packed. An incomplete last line is dropped and reported, since the writer
-//! may have been killed.
+//! `.gz` and `.zst` are packed. What a killed writer left is dropped and reported: an incomplete
+//! last line, a packing without its end, a file that ends before its header does.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    ffi::OsStr,
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Write},
     marker::PhantomData,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::format::{FormatError, check_version, parse};
+use crate::{
+    format::{FormatError, check_version, parse},
+    packed::{LineReader, PackedWriter},
+};
 
 /// A kind of line: the header's `kind` and `format`.
 pub trait Line: Serialize + DeserializeOwned {
@@ -21,8 +25,16 @@ pub trait Line: Serialize + DeserializeOwned {
     const KIND: &'static str;
     /// The version that this program reads and writes.
     const FORMAT: u64;
+    /// Whether the file is read while it grows. Any other is written beside its name and gets the
+    /// name once it is complete.
+    const GROWS: bool = false;
     /// What the header says beside kind and format.
     type Header: Serialize + DeserializeOwned;
+
+    /// What is wrong with a line although it has the right shape.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A header that says nothing more.
@@ -44,35 +56,44 @@ pub struct Lines<L: Line> {
     pub header: L::Header,
     /// The lines after it.
     pub lines: Vec<L>,
-    /// The text of an incomplete last line that was dropped.
+    /// The text of an incomplete last line that was dropped; empty where only the packing was cut.
     pub dropped: Option<String>,
 }
 
 impl<L: Line> Lines<L> {
     /// Reads a whole file.
     pub fn read(file: &Path) -> Result<Self, FormatError> {
-        let mut input = open_packed(file).map_err(|source| FormatError::io(file, source))?;
-        let mut text = String::new();
-        let header = match next_line(&mut input, &mut text, file)? {
-            true => read_header::<L>(file, &text)?,
-            false => {
-                return Err(FormatError::document(file, "the file is empty, without a header"));
-            }
+        let read = Self::read_if_begun(file)?;
+        read.ok_or_else(|| FormatError::document(file, "the file is empty, without a header"))
+    }
+
+    /// Reads a whole file; none where it ends before its header does.
+    pub fn read_if_begun(file: &Path) -> Result<Option<Self>, FormatError> {
+        let io = |source| FormatError::io(file, source);
+        let mut input = LineReader::open(file).map_err(io)?;
+        if !input.advance().map_err(io)? {
+            return Ok(None);
+        }
+        let header = match read_header::<L>(file, input.text()) {
+            Err(FormatError::Line { .. }) if input.is_last() => return Ok(None),
+            header => header?,
         };
         let mut read = Self { header, lines: Vec::new(), dropped: None };
-        for number in 2.. {
-            if !next_line(&mut input, &mut text, file)? {
-                break;
-            }
-            match parse(&text) {
+        let mut number = 1;
+        while input.advance().map_err(io)? {
+            number += 1;
+            match parse::<L>(input.text()).and_then(|line| line.check().map(|()| line)) {
                 Ok(line) => read.lines.push(line),
-                Err(_) if !text.ends_with('\n') => read.dropped = Some(text.clone()),
+                Err(_) if input.is_last() => read.dropped = Some(input.text().to_owned()),
                 Err(why) => {
                     return Err(FormatError::Line { file: file.to_owned(), line: number, why });
                 }
             }
         }
-        Ok(read)
+        if input.is_cut() {
+            read.dropped.get_or_insert_default();
+        }
+        Ok(Some(read))
     }
 }
 
@@ -93,28 +114,22 @@ fn read_header<L: Line>(file: &Path, text: &str) -> Result<L::Header, FormatErro
     Ok(head.header)
 }
 
-fn next_line(
-    input: &mut impl BufRead,
-    text: &mut String,
-    file: &Path,
-) -> Result<bool, FormatError> {
-    text.clear();
-    let read = input.read_line(text).map_err(|source| FormatError::io(file, source))?;
-    Ok(read > 0)
-}
-
 /// Writes a file of lines; [`LineWriter::finish`] completes it.
 pub struct LineWriter<L: Line> {
     file: PathBuf,
-    out: Box<dyn Write + Send>,
+    /// Where the lines are until the file is complete.
+    beside: Option<PathBuf>,
+    out: PackedWriter,
     lines: PhantomData<fn(L)>,
 }
 
 impl<L: Line> LineWriter<L> {
     /// Creates the file and writes the header.
     pub fn create(file: &Path, header: &L::Header) -> Result<Self, FormatError> {
-        let out = create_packed(file).map_err(|source| FormatError::io(file, source))?;
-        let mut writer = Self { file: file.to_owned(), out, lines: PhantomData };
+        let beside = (!L::GROWS).then(|| unfinished(file));
+        let out = PackedWriter::create(beside.as_deref().unwrap_or(file), file)
+            .map_err(|source| FormatError::io(file, source))?;
+        let mut writer = Self { file: file.to_owned(), beside, out, lines: PhantomData };
         writer.put(&Head { format: L::FORMAT, kind: L::KIND.to_owned(), header })?;
         Ok(writer)
     }
@@ -122,13 +137,14 @@ impl<L: Line> LineWriter<L> {
     /// Goes on with a plain file that has a header already; an incomplete last line is cut off.
     pub fn append(file: &Path) -> Result<Self, FormatError> {
         let open = || -> io::Result<File> {
-            let whole = std::fs::read(file)?.iter().rposition(|byte| *byte == b'\n');
+            let whole = fs::read(file)?.iter().rposition(|byte| *byte == b'\n');
             let out = OpenOptions::new().append(true).open(file)?;
             out.set_len(whole.map_or(0, |last| last as u64 + 1))?;
             Ok(out)
         };
         let out = open().map_err(|source| FormatError::io(file, source))?;
-        Ok(Self { file: file.to_owned(), out: Box::new(BufWriter::new(out)), lines: PhantomData })
+        let out = PackedWriter::Plain(BufWriter::new(out));
+        Ok(Self { file: file.to_owned(), beside: None, out, lines: PhantomData })
     }
 
     /// Writes one line, buffered.
@@ -142,8 +158,13 @@ impl<L: Line> LineWriter<L> {
     }
 
     /// Completes the file.
-    pub fn finish(mut self) -> Result<(), FormatError> {
-        self.flush()
+    pub fn finish(self) -> Result<(), FormatError> {
+        let Self { file, beside, out, .. } = self;
+        let named = out.finish().and_then(|()| match &beside {
+            Some(beside) => fs::rename(beside, &file),
+            None => Ok(()),
+        });
+        named.map_err(|source| FormatError::io(&file, source))
     }
 
     fn put<T: Serialize>(&mut self, value: &T) -> Result<(), FormatError> {
@@ -153,29 +174,17 @@ impl<L: Line> LineWriter<L> {
     }
 }
 
-/// Opens a file for reading, unpacked by its suffix.
-pub(crate) fn open_packed(file: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    const BUFFER_BYTES: usize = 1 << 18;
-    let input = File::open(file)?;
-    let unpacked: Box<dyn Read + Send> = match suffix(file) {
-        "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
-        "zst" => Box::new(zstd::Decoder::new(input)?),
-        _ => Box::new(input),
-    };
-    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+/// What the names of files end in that are not complete yet.
+const UNFINISHED: &str = "part";
+
+fn unfinished(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(UNFINISHED);
+    file.with_file_name(name)
 }
 
-/// Creates a file for writing, packed by its suffix.
-fn create_packed(file: &Path) -> io::Result<Box<dyn Write + Send>> {
-    const ZSTD_LEVEL: i32 = 1;
-    let out = File::create(file)?;
-    Ok(match suffix(file) {
-        "gz" => Box::new(flate2::write::GzEncoder::new(out, flate2::Compression::fast())),
-        "zst" => Box::new(zstd::Encoder::new(out, ZSTD_LEVEL)?.auto_finish()),
-        _ => Box::new(BufWriter::new(out)),
-    })
-}
-
-fn suffix(file: &Path) -> &str {
-    file.extension().and_then(|suffix| suffix.to_str()).unwrap_or("")
+/// Whether a file's writer never completed it.
+pub(crate) fn is_unfinished(file: &Path) -> bool {
+    file.extension() == Some(OsStr::new(UNFINISHED))
 }

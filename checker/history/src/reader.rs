@@ -1,14 +1,11 @@
 //! Reads a history event by event, plain or packed by suffix.
 
-use std::{
-    io::BufRead,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     event::Event,
     format::{FormatError, check_version},
-    lines::open_packed,
+    packed::LineReader,
 };
 
 /// The history format that this program reads and writes.
@@ -17,8 +14,7 @@ pub const HISTORY_FORMAT: u64 = 1;
 /// Reads a history in order; ends at the file's end.
 pub struct HistoryReader {
     file: PathBuf,
-    input: Box<dyn BufRead + Send>,
-    text: String,
+    input: LineReader,
     line: u64,
     dropped: Option<u64>,
 }
@@ -26,8 +22,8 @@ pub struct HistoryReader {
 impl HistoryReader {
     /// Opens a history: JSON lines, `.gz` and `.zst` unpacked.
     pub fn open(file: &Path) -> Result<Self, FormatError> {
-        let input = open_packed(file).map_err(|source| FormatError::io(file, source))?;
-        Ok(Self { file: file.to_owned(), input, text: String::new(), line: 0, dropped: None })
+        let input = LineReader::open(file).map_err(|source| FormatError::io(file, source))?;
+        Ok(Self { file: file.to_owned(), input, line: 0, dropped: None })
     }
 
     /// The line that the last event stood on, counted from 1.
@@ -40,8 +36,8 @@ impl HistoryReader {
         self.dropped
     }
 
-    /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part of
-    /// each event and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
+    /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part
+    /// of each event and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
     pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
         let mut text = String::with_capacity(bytes);
         let mut first_line = None;
@@ -55,14 +51,15 @@ impl HistoryReader {
 
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
         loop {
-            self.text.clear();
-            let read = self.input.read_line(&mut self.text);
-            if read.map_err(|source| FormatError::io(&self.file, source))? == 0 {
+            if !self.input.advance().map_err(|source| FormatError::io(&self.file, source))? {
+                if self.input.is_cut() {
+                    self.dropped.get_or_insert(self.line + 1);
+                }
                 return Ok(None);
             }
             self.line += 1;
             if self.line > 1 || !self.is_header()? {
-                return Ok(Some(&self.text));
+                return Ok(Some(self.input.text()));
             }
         }
     }
@@ -82,7 +79,7 @@ impl HistoryReader {
         match serde_json::from_str(text) {
             Ok(event) => Ok(Some(event)),
             Err(error) => {
-                let text = std::mem::take(&mut self.text);
+                let text = self.input.text().to_owned();
                 self.broken(self.line, &text, error.to_string()).map(|()| None)
             }
         }
@@ -91,18 +88,16 @@ impl HistoryReader {
     /// A history may begin with a line that says its version and is no event.
     fn is_header(&self) -> Result<bool, FormatError> {
         #[derive(serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
         struct Header {
             format: u64,
-            #[serde(rename = "kind")]
-            _kind: Option<String>,
+            index: Option<serde::de::IgnoredAny>,
         }
-        match serde_json::from_str::<Header>(&self.text) {
-            Ok(header) => {
-                check_version(&self.file, "history", header.format, HISTORY_FORMAT)?;
+        match serde_json::from_str::<Header>(self.input.text()) {
+            Ok(Header { format, index: None }) => {
+                check_version(&self.file, "history", format, HISTORY_FORMAT)?;
                 Ok(true)
             }
-            Err(_) => Ok(false),
+            Ok(_) | Err(_) => Ok(false),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    dumps::DumpBatch,
+    dump_folder::DumpFolder,
     format::{Document, FormatError},
     journal::JournalEntry,
     lines::Lines,
@@ -20,9 +20,6 @@ use crate::{
 pub struct RunFolder {
     path: PathBuf,
 }
-
-/// A dump and where it stands.
-pub type DumpFile = (PathBuf, Lines<DumpBatch>);
 
 impl RunFolder {
     /// The folder at `path`, whether or not it is there yet.
@@ -115,19 +112,24 @@ impl RunFolder {
         HistoryReader::open(&self.history_path())
     }
 
-    /// The samples; none when nobody took any.
+    /// The samples; none when nobody took any, or their file was not even begun.
     pub fn samples(&self) -> Result<Option<Lines<Sample>>, FormatError> {
-        if_there(&self.samples_path(), Lines::read)
+        if_there(&self.samples_path(), Lines::read_if_begun).map(Option::flatten)
     }
 
-    /// The committed metadata log; none when it was not kept.
+    /// The committed metadata log; none when it was not kept, or its file was not even begun.
     pub fn metadata(&self) -> Result<Option<Lines<MetadataRecord>>, FormatError> {
-        if_there(&self.metadata_path(), Lines::read)
+        if_there(&self.metadata_path(), Lines::read_if_begun).map(Option::flatten)
     }
 
     /// The heal journal; none when nothing had to be healed.
     pub fn journal(&self) -> Result<Option<Lines<JournalEntry>>, FormatError> {
-        if_there(&self.journal_path(), Lines::read)
+        if_there(&self.journal_path(), Lines::read_if_begun).map(Option::flatten)
+    }
+
+    /// The dumps; none when nobody took any.
+    pub fn dumps(&self) -> Result<DumpFolder, FormatError> {
+        if_there(&self.dumps_path(), DumpFolder::read).map(Option::unwrap_or_default)
     }
 }
 

@@ -24,6 +24,7 @@ pub struct Sample {
 impl Line for Sample {
     const KIND: &'static str = "samples";
     const FORMAT: u64 = 1;
+    const GROWS: bool = true;
     type Header = Plain;
 }
 

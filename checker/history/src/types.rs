@@ -11,6 +11,18 @@ pub type Value = i64;
 /// A place in the log of one topic-partition.
 pub type Offset = i64;
 
+/// The highest offset that a history or dump may name; no log comes near it, and sums with it do
+/// not overflow.
+pub const MAX_OFFSET: Offset = 1 << 60;
+
+/// Refuses an offset that no log has.
+pub fn check_offset(offset: Offset) -> Result<Offset, String> {
+    match offset {
+        0..=MAX_OFFSET => Ok(offset),
+        _ => Err(format!("{offset} is no offset, which lies between 0 and 2^60")),
+    }
+}
+
 /// The epoch of one leadership of one topic-partition (contract rule 25).
 pub type LeaderEpoch = i32;
 

@@ -102,6 +102,11 @@ fn refuse_lines<L: Line>(folder: &TempDir, text: &str) {
     let broken = text.replacen('\n', "\n{\"half\n", 1);
     assert!(refusal("broken.jsonl", &broken).contains("broken.jsonl: line 2: "));
     assert!(refusal("empty.jsonl", "").contains("without a header"));
+    assert!(
+        Lines::<L>::read_if_begun(&file_with(folder, "empty.jsonl", ""))
+            .expect("it is read")
+            .is_none()
+    );
     let cut = &text[..text.trim_end().len() - 1];
     let file = file_with(folder, "cut.jsonl", cut);
     let read: Lines<L> = Lines::read(&file).expect("a cut file is read");

@@ -3,12 +3,14 @@
 use std::{
     fs,
     io::{self, Write},
+    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
 use highwater_history::{
     Event, FormatError,
+    ahead::read_ahead,
     event::{EventKind, Function, Process},
     reader::HistoryReader,
     recorder::{RecordError, Recorder},
@@ -92,6 +94,62 @@ fn a_header_says_the_version() {
     let file = file_with(&folder, "h.jsonl", (with(2) + LINES).as_bytes());
     let why = read(&file).expect_err("it is refused").to_string();
     assert!(why.contains("history format 2 is unknown, this program reads format 1"), "{why}");
+}
+
+#[test]
+fn a_header_that_says_more_is_still_one() {
+    let folder = folder();
+    let with =
+        |format: u64| format!("{{\"format\":{format},\"kind\":\"history\",\"by\":\"x\"}}\n{LINES}");
+    let file = file_with(&folder, "h.jsonl", with(1).as_bytes());
+    let indexes = HistoryReader::open(&file).expect("it opens").map(|e| e.expect("an event").index);
+    assert_eq!(indexes.collect::<Vec<_>>(), [0, 1]);
+    let file = file_with(&folder, "h.jsonl", with(2).as_bytes());
+    let why = read(&file).expect_err("it is refused").to_string();
+    assert!(why.contains("history format 2 is unknown"), "{why}");
+}
+
+/// A killed writer leaves any part of a file: of a character, of a frame.
+#[test]
+fn a_history_cut_anywhere_is_read_up_to_there() {
+    let folder = folder();
+    let accented = LINES.replace("\"poll\"}", "\"poll\",\"by\":\"é\"}");
+    let zstd = zstd::encode_all(accented.as_bytes(), 1).expect("zstd packs");
+    for (name, bytes) in [("h.jsonl", accented.as_bytes()), ("h.jsonl.zst", &zstd)] {
+        for cut in 0..bytes.len() {
+            let file = file_with(&folder, name, &bytes[..cut]);
+            let (indexes, dropped) = read(&file).unwrap_or_else(|why| panic!("{cut}: {why}"));
+            assert!(indexes.len() <= 2, "{name} cut at {cut}");
+            let whole = cut == 0 || matches!(bytes[cut - 1], b'\n' | b'}');
+            let packed = name.ends_with("zst") && cut > 0;
+            assert!(whole && !packed || dropped.is_some(), "{name} cut at {cut} is noted");
+        }
+    }
+}
+
+/// Which of the two is met first does not depend on threads.
+#[test]
+fn who_breaks_off_before_a_broken_line_is_told_so() {
+    let folder = folder();
+    let broken = format!("{LINES}oops\n{LINES}");
+    let file = file_with(&folder, "h.jsonl", broken.as_bytes());
+    for _ in 0..50 {
+        let reader = HistoryReader::open(&file).expect("the history opens");
+        let read = read_ahead(reader, |line, _| match line {
+            2 => ControlFlow::Break("unfit"),
+            _ => ControlFlow::Continue(()),
+        });
+        let read = read.expect("nobody asks what follows");
+        assert_eq!((read.broke_off, read.dropped_line), (Some("unfit"), None));
+    }
+    let reader = HistoryReader::open(&file).expect("the history opens");
+    let mut taken = 0;
+    let broken = read_ahead(reader, |_, _| {
+        taken += 1;
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(broken.expect_err("it is refused").to_string().contains("line 3"));
+    assert_eq!(taken, 2, "what stands before the broken line is taken");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde::{
     ser::SerializeSeq,
 };
 
-use crate::types::{Key, Offset, Value};
+use crate::types::{Key, Offset, Value, check_offset};
 
 /// One send or poll.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,17 @@ impl Ack {
 
 /// A record that a poll returned, written as `[offset, value]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadRecord(pub Option<Offset>, pub Value);
+pub struct ReadRecord(#[serde(deserialize_with = "told_offset")] pub Option<Offset>, pub Value);
+
+/// An offset of some log, or none.
+fn told_offset<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Offset>, D::Error> {
+    let told = Option::<Offset>::deserialize(deserializer)?;
+    told.map(check_offset).transpose().map_err(serde::de::Error::custom)
+}
+
+/// The same as the element of a sequence.
+#[derive(Deserialize)]
+struct ToldOffset(#[serde(deserialize_with = "told_offset")] Option<Offset>);
 
 impl Serialize for MicroOp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -180,7 +190,7 @@ impl<'de> Visitor<'de> for SentVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sent, A::Error> {
         use serde::de::Error;
-        let offset: Option<Offset> =
+        let ToldOffset(offset) =
             seq.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let value = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
         if seq.next_element::<IgnoredAny>()?.is_some() {

@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Map, json};
 
 use super::*;
-use crate::types::{Offset, Value};
+use crate::types::{MAX_OFFSET, Value};
 
 fn round_trip(line: &str) -> Event {
     let event: Event = serde_json::from_str(line).expect("the line is an event");
@@ -142,11 +142,11 @@ fn any_key() -> impl Strategy<Value = Key> {
 }
 
 fn any_read() -> impl Strategy<Value = ReadRecord> {
-    (option::of(any::<Offset>()), any::<Value>()).prop_map(|(at, value)| ReadRecord(at, value))
+    (option::of(0..=MAX_OFFSET), any::<Value>()).prop_map(|(at, value)| ReadRecord(at, value))
 }
 
 fn any_ack() -> impl Strategy<Value = Ack> {
-    prop_oneof![Just(Ack::None), Just(Ack::Unknown), any::<Offset>().prop_map(Ack::At)]
+    prop_oneof![Just(Ack::None), Just(Ack::Unknown), (0..=MAX_OFFSET).prop_map(Ack::At)]
 }
 
 fn any_op() -> impl Strategy<Value = MicroOp> {

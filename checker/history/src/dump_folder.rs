@@ -1,0 +1,145 @@
+//! A folder of dumps, read as a whole: every dump with the batches that it shares with another.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    dumps::{DumpBatch, DumpHeader},
+    format::FormatError,
+    lines::{Lines, is_unfinished},
+    types::{Offset, check_offset},
+};
+
+/// A dump and where it stands, relative to the folder.
+pub type DumpFile = (PathBuf, Lines<DumpBatch>);
+
+/// The dumps of a folder and of all folders in it.
+#[derive(Clone, Debug, Default)]
+pub struct DumpFolder {
+    /// Every whole dump, by name; `same_as` is resolved.
+    pub dumps: Vec<DumpFile>,
+    /// Dumps that were left out because nobody completed them, or one that they refer to.
+    pub incomplete: Vec<PathBuf>,
+}
+
+impl DumpFolder {
+    /// Reads every dump.
+    ///
+    /// # Errors
+    /// For a file that is no dump, a broken line that is not the last, and a `same_as` that cannot
+    /// be followed.
+    pub fn read(folder: &Path) -> Result<Self, FormatError> {
+        let mut files = Vec::new();
+        list_files(folder, &mut files).map_err(|source| FormatError::io(folder, source))?;
+        files.sort();
+        let mut read = Self::default();
+        for file in files {
+            let name = file.strip_prefix(folder).unwrap_or(&file).to_owned();
+            let dump = match is_unfinished(&file) {
+                true => None,
+                false => Lines::read_if_begun(&file)?.filter(|dump| dump.dropped.is_none()),
+            };
+            match dump {
+                Some(dump) => {
+                    check_header(&file, &dump.header)?;
+                    check_order(&file, &dump.lines)?;
+                    read.dumps.push((name, dump));
+                }
+                None => read.incomplete.push(name),
+            }
+        }
+        read.leave_out_referrers();
+        read.resolve_same_as(folder)?;
+        Ok(read)
+    }
+
+    /// A dump that shares batches with an incomplete one is incomplete itself.
+    fn leave_out_referrers(&mut self) {
+        let incomplete: BTreeSet<PathBuf> = self.incomplete.iter().cloned().collect();
+        let refers = |(_, dump): &mut DumpFile| {
+            dump.header.same_as.as_ref().is_some_and(|same| incomplete.contains(&same.file))
+        };
+        let left_out = self.dumps.extract_if(.., refers).map(|(name, _)| name);
+        self.incomplete.extend(left_out);
+    }
+
+    /// Copies the batches that a dump shares with another one.
+    fn resolve_same_as(&mut self, folder: &Path) -> Result<(), FormatError> {
+        let at: BTreeMap<PathBuf, usize> =
+            self.dumps.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+        let mut shares = Vec::new();
+        for (nth, (name, dump)) in self.dumps.iter().enumerate() {
+            let Some(same) = &dump.header.same_as else { continue };
+            let file = same.file.display();
+            let wrong = |why: String| {
+                FormatError::document(&folder.join(name), format!("field `same_as`: {why}"))
+            };
+            let other = at.get(&same.file);
+            let other = *other.ok_or_else(|| wrong(format!("there is no dump {file}")))?;
+            if self.dumps[other].1.header.same_as.is_some() {
+                return Err(wrong(format!("{file} refers on itself")));
+            }
+            shares.push((nth, other, same.to));
+        }
+        for (nth, other, to) in shares {
+            let from = self.dumps[nth].1.header.from;
+            let shared = self.dumps[other]
+                .1
+                .lines
+                .iter()
+                .filter(|b| b.last_offset >= from && b.base_offset < to);
+            let mut lines: Vec<DumpBatch> = shared.cloned().collect();
+            let (name, dump) = &mut self.dumps[nth];
+            lines.append(&mut dump.lines);
+            check_order(&folder.join(name), &lines)?;
+            dump.lines = lines;
+            dump.header.same_as = None;
+        }
+        Ok(())
+    }
+}
+
+fn check_header(file: &Path, header: &DumpHeader) -> Result<(), FormatError> {
+    let told = [("from", Some(header.from)), ("log_start", header.log_start), ("hw", header.hw)];
+    for (field, offset) in told {
+        if let Some(Err(why)) = offset.map(check_offset) {
+            let why = format!("field `{field}`: {why}");
+            return Err(FormatError::Line { file: file.to_owned(), line: 1, why });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a dump whose batches do not follow on each other.
+fn check_order(file: &Path, batches: &[DumpBatch]) -> Result<(), FormatError> {
+    let mut next: Offset = 0;
+    for (nth, batch) in batches.iter().enumerate() {
+        if batch.base_offset < next || batch.last_offset < batch.base_offset {
+            let why = format!(
+                "field `base_offset`: a batch of {} to {} after offset {}",
+                batch.base_offset,
+                batch.last_offset,
+                next - 1
+            );
+            let line = nth as u64 + 2;
+            return Err(FormatError::Line { file: file.to_owned(), line, why });
+        }
+        next = batch.end();
+    }
+    Ok(())
+}
+
+fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            list_files(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Text files, packed by their suffix: read line by line, also when they were cut, and written.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    path::Path,
+};
+
+/// Reads lines of a file; names ending in `.gz` and `.zst` are unpacked.
+pub(crate) struct LineReader {
+    input: Box<dyn BufRead + Send>,
+    text: String,
+    cut: bool,
+}
+
+impl LineReader {
+    const BUFFER_BYTES: usize = 1 << 18;
+
+    /// Opens a file.
+    pub(crate) fn open(file: &Path) -> io::Result<Self> {
+        let input = File::open(file)?;
+        let unpacked: Box<dyn Read + Send> = match suffix(file) {
+            "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
+            "zst" => Box::new(zstd::Decoder::new(input)?),
+            _ => Box::new(input),
+        };
+        let input = Box::new(BufReader::with_capacity(Self::BUFFER_BYTES, unpacked));
+        Ok(Self { input, text: String::new(), cut: false })
+    }
+
+    /// Goes to the next line; false at the end, also where the packing was cut.
+    pub(crate) fn advance(&mut self) -> io::Result<bool> {
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
+        match self.input.read_until(b'\n', &mut bytes) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => self.cut = true,
+            Err(error) => return Err(error),
+        }
+        self.text = text_of(bytes)?;
+        Ok(!self.text.is_empty())
+    }
+
+    /// The line, with its end.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the line lacks its end: it is the last one, and its writer may have been killed.
+    pub(crate) fn is_last(&self) -> bool {
+        !self.text.ends_with('\n')
+    }
+
+    /// Whether the file ended in the middle of its packing.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+}
+
+/// A line as text. A last one that was cut within a character keeps what is whole, and a sign for
+/// the rest, with which it parses as nothing.
+fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    let whole = bytes.last() == Some(&b'\n');
+    String::from_utf8(bytes).or_else(|error| match whole {
+        true => Err(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())),
+        false => {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            Ok(String::from_utf8_lossy(valid).into_owned() + "\u{FFFD}")
+        }
+    })
+}
+
+/// Writes a file, packed by its suffix.
+pub(crate) enum PackedWriter {
+    Plain(BufWriter<File>),
+    Gzip(flate2::write::GzEncoder<File>),
+    Zstd(zstd::Encoder<'static, File>),
+}
+
+impl PackedWriter {
+    const ZSTD_LEVEL: i32 = 1;
+
+    /// Creates a file that is packed as `named` says.
+    pub(crate) fn create(file: &Path, named: &Path) -> io::Result<Self> {
+        let out = File::create(file)?;
+        Ok(match suffix(named) {
+            "gz" => Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::fast())),
+            "zst" => Self::Zstd(zstd::Encoder::new(out, Self::ZSTD_LEVEL)?),
+            _ => Self::Plain(BufWriter::new(out)),
+        })
+    }
+
+    /// Writes what is left, and the end of the packing.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut out) => out.flush(),
+            Self::Gzip(out) => out.finish().map(drop),
+            Self::Zstd(out) => out.finish().map(drop),
+        }
+    }
+
+    fn out(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out,
+            Self::Zstd(out) => out,
+        }
+    }
+}
+
+impl Write for PackedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out().flush()
+    }
+}
+
+fn suffix(file: &Path) -> &str {
+    file.extension().and_then(|suffix| suffix.to_str()).unwrap_or("")
+}
