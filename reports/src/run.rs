@@ -123,7 +123,7 @@ fn evidence(
     let keys: BTreeSet<Key> = chosen.iter().filter_map(|(_, found)| found.key.clone()).collect();
     let (mut dumps, mut watermarks) = (Dumps::default(), Watermarks::default());
     if !keys.is_empty() {
-        dumps = Dumps::read(&folder.dumps_path())?;
+        dumps = Dumps::of(folder.dumps()?);
         let samples = folder.samples()?.map(|samples| samples.lines).unwrap_or_default();
         watermarks = Watermarks::of(&samples, |key| keys.contains(key));
     }

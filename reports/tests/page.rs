@@ -51,6 +51,22 @@ fn every_page_is_well_formed_and_its_links_lead_somewhere() {
     }
 }
 
+/// A killed harness leaves files cut; what is whole is shown.
+#[test]
+fn files_that_nobody_completed_do_not_stop_a_report() {
+    let folder = chaos::invalid(20).write(&place("cut"));
+    let dumps = folder.dumps_path();
+    let some = fs::read_dir(&dumps).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&some).unwrap();
+    fs::create_dir(dumps.join("more")).unwrap();
+    fs::write(dumps.join("more").join("cut.jsonl.zst"), &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(dumps.join("empty.jsonl.zst"), "").unwrap();
+    fs::write(folder.samples_path(), "").unwrap();
+    fs::write(folder.metadata_path(), "").unwrap();
+    highwater_reports::render(&folder).unwrap();
+    assert!(folder.report_path().exists());
+}
+
 #[test]
 fn no_page_asks_for_another_file() {
     for (name, html) in pages("self-contained") {

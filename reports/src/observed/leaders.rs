@@ -77,7 +77,7 @@ fn key_of(
 
 fn apply(spans: &mut Vec<Span>, fields: &PartitionFields, at_ns: TimeNs) {
     let Some(leader) = fields.leader.filter(|leader| *leader != LEADER_STAYS) else { return };
-    let next = spans.last().map_or(0, |span| span.epoch + 1);
+    let next = spans.last().map_or(0, |span| span.epoch.saturating_add(1));
     let epoch = fields.leader_epoch.unwrap_or(next);
     spans.push(Span { from_ns: at_ns, leader: (leader >= 0).then_some(leader), epoch });
 }

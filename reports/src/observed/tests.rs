@@ -1,9 +1,10 @@
 //! Tests of leaders over time and of what dumps held.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use highwater_history::{
-    Key,
+    Key, RunFolder,
+    dump_folder::DumpFolder,
     dumps::{DumpBatch, DumpHeader, Moment, SameAs, ValueRun},
     lines::LineWriter,
     manifest::Clocks,
@@ -133,7 +134,7 @@ fn a_dump_says_what_it_held_at_an_offset() {
     let folder = tempfile::tempdir().unwrap();
     let batches = [batch(4, 2, false), batch(6, 1, true), batch(8, 2, false)];
     dump(folder.path(), "a.jsonl.zst", &header(1, 4, None), &batches);
-    let dumps = Dumps::read(folder.path()).unwrap();
+    let dumps = Dumps::of(DumpFolder::read(folder.path()).unwrap());
     let held = |offset| dumps.held(&"t-0".into(), offset)[0].held.clone();
     assert_eq!(held(3), Held::BeforeStart);
     assert_eq!(held(5), Held::Record { value: Some(50), epoch: 3 });
@@ -144,14 +145,16 @@ fn a_dump_says_what_it_held_at_an_offset() {
     assert_eq!(dumps.held(&"other-0".into(), 5), []);
 }
 
+/// Names are paths: dumps may stand in folders, and two of them may share a file name.
 #[test]
 fn a_dump_that_is_the_same_as_another_up_to_an_offset_holds_its_records() {
     let folder = tempfile::tempdir().unwrap();
-    let same = SameAs { file: "a.jsonl".into(), to: 4 };
+    fs::create_dir(folder.path().join("final")).unwrap();
+    let same = SameAs { file: "final/a.jsonl".into(), to: 4 };
     let batches = [batch(0, 2, false), batch(2, 2, false), batch(4, 2, false)];
-    dump(folder.path(), "a.jsonl", &header(1, 0, None), &batches);
-    dump(folder.path(), "b.jsonl", &header(2, 0, Some(same)), &[batch(4, 1, false)]);
-    let dumps = Dumps::read(folder.path()).unwrap();
+    dump(folder.path(), "final/a.jsonl", &header(1, 0, None), &batches);
+    dump(folder.path(), "a.jsonl", &header(2, 0, Some(same)), &[batch(4, 1, false)]);
+    let dumps = Dumps::of(DumpFolder::read(folder.path()).unwrap());
     let of_second = |offset| dumps.held(&"t-0".into(), offset)[1].clone();
     assert_eq!(of_second(3).held, Held::Record { value: Some(30), epoch: 3 });
     assert_eq!(of_second(4).held, Held::Record { value: Some(40), epoch: 3 });
@@ -161,6 +164,6 @@ fn a_dump_that_is_the_same_as_another_up_to_an_offset_holds_its_records() {
 #[test]
 fn no_dumps_folder_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
-    let dumps = Dumps::read(&folder.path().join("dumps")).unwrap();
+    let dumps = Dumps::of(RunFolder::new(folder.path()).dumps().unwrap());
     assert_eq!(dumps.held(&"t-0".into(), 0), []);
 }
