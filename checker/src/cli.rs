@@ -48,11 +48,17 @@ pub enum Format {
     Auto,
     /// JSON lines.
     Jsonl,
+    /// Jepsen's EDN.
+    JepsenEdn,
 }
 
 impl CheckArgs {
     /// Reads the evidence and judges it. Errors are the user's: bad option or bad file.
     pub fn judge(&self) -> anyhow::Result<Verdict> {
+        match self.format {
+            Format::Auto | Format::Jsonl => {}
+            Format::JepsenEdn => anyhow::bail!("format jepsen-edn is not supported yet"),
+        }
         let mut promise = Promise::default();
         for text in &self.promises {
             promise.set(text)?;
@@ -63,10 +69,12 @@ impl CheckArgs {
     }
 
     /// Judges, writes the verdict into a run folder, and says what to print. A folder that takes no
-    /// file is judged all the same, with a note.
+    /// file is judged all the same, with a note. A verdict on some claims, or by other promises
+    /// than the run's, is none on the run and is only printed.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
         let mut verdict = self.judge()?;
-        if self.path.is_dir() {
+        let of_the_run = self.claims.is_none() && self.promises.is_empty();
+        if self.path.is_dir() && of_the_run {
             let file = highwater_history::RunFolder::new(&self.path).verdict_path();
             if let Err(error) = verdict.write(&file) {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));

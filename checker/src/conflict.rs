@@ -3,12 +3,7 @@
 
 use highwater_history::{Offset, Value};
 
-use crate::{
-    finding::{Permission, Ruling},
-    index::records::RecordId,
-    replicas::Holds,
-    view::KeyView,
-};
+use crate::{finding::Ruling, index::records::RecordId, replicas::Holds, view::KeyView};
 
 /// Two or more values at one offset.
 #[derive(Debug)]
@@ -59,13 +54,13 @@ impl Conflict {
     /// Whether the conflict is allowed: every value but the one that stays may be gone.
     pub fn ruling(&self, view: &KeyView<'_>) -> Ruling {
         let rulings: Vec<Ruling> =
-            self.holders.iter().map(|id| view.loss(*id, self.offset)).collect();
+            self.holders.iter().map(|id| view.loss(*id, Some(self.offset))).collect();
         let stays = self.stays(view, &rulings);
         let others = rulings.into_iter().enumerate().filter(|(at, _)| Some(*at) != stays);
         others
             .map(|(_, ruling)| ruling)
             .reduce(Ruling::and)
-            .unwrap_or_else(|| Ruling::Permitted(Permission::new("c.2", "one value stays")))
+            .expect("of two values at one offset one does not stay")
     }
 
     /// The holder that stays: what the final log holds, else what was read, else one that nothing

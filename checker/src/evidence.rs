@@ -1,15 +1,13 @@
 //! The evidence of a run: what was promised, what clients saw, what replicas hold.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use highwater_history::{
-    Event, FormatError, Manifest, Offset, Outcome, RunFolder,
-    dumps::DumpBatch,
+    Event, FormatError, Manifest, Outcome, RunFolder,
+    dump_folder::{DumpFile, DumpFolder},
+    dumps::DumpHeader,
     format::Document,
-    lines::Lines,
+    lines::{Line, Lines},
     metadata::MetadataRecord,
     samples::{Said, Sample},
 };
@@ -24,9 +22,13 @@ pub struct Evidence {
     /// What replicas and controllers said of themselves.
     pub samples: Vec<Sample>,
     /// What replicas held, and where each dump stands.
-    pub dumps: Vec<(PathBuf, Lines<DumpBatch>)>,
+    pub dumps: Vec<DumpFile>,
     /// The committed metadata log, in offset order.
     pub metadata: Vec<MetadataRecord>,
+    /// Whether the metadata log goes on where its file ends.
+    pub metadata_is_cut: bool,
+    /// Files that nobody completed; with them a verdict is at best unknown.
+    pub incomplete: Vec<String>,
     /// How the run ended.
     pub outcome: Option<Outcome>,
     /// Remarks on the evidence itself, for the verdict's notes.
@@ -104,45 +106,56 @@ impl Evidence {
             outcome: folder.outcome()?,
             ..Self::default()
         };
-        if let Some(samples) = folder.samples()? {
-            evidence.note_dropped("samples.jsonl", samples.dropped.as_ref());
-            evidence.samples = samples.lines;
-        }
-        if let Some(metadata) = folder.metadata()? {
-            evidence.note_dropped("metadata.jsonl", metadata.dropped.as_ref());
-            evidence.metadata = metadata.lines;
-        }
+        let samples = folder.samples()?;
+        evidence.samples = evidence.take(&folder.samples_path(), samples);
+        let (metadata, before) = (folder.metadata()?, evidence.incomplete.len());
+        evidence.metadata = evidence.take(&folder.metadata_path(), metadata);
+        evidence.metadata_is_cut = evidence.incomplete.len() > before;
         let dumps = folder.dumps_path();
         let beside = dumps.is_dir().then_some(dumps);
         evidence.load_dumps(instead.dumps.as_deref().or(beside.as_deref()))?;
         Ok(evidence)
     }
 
-    fn note_dropped(&mut self, file: &str, dropped: Option<&String>) {
-        if dropped.is_some() {
-            self.notes.push(format!("{file}: the last line is incomplete and was dropped"));
+    /// The lines of a file; one that ends too early is noted.
+    fn take<L: Line>(&mut self, file: &Path, lines: Option<Lines<L>>) -> Vec<L> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match lines {
+            Some(Lines { lines, dropped: None, .. }) => lines,
+            Some(Lines { lines, dropped: Some(_), .. }) => {
+                self.notes.push(format!("{name}: the last line is incomplete and was dropped"));
+                self.incomplete.push(name);
+                lines
+            }
+            None => {
+                if file.exists() {
+                    self.notes.push(format!("{name}: the file ends before its header"));
+                    self.incomplete.push(name);
+                }
+                Vec::new()
+            }
         }
     }
 
     fn load_dumps(&mut self, folder: Option<&Path>) -> Result<(), FormatError> {
         let Some(folder) = folder else { return Ok(()) };
-        let mut files = Vec::new();
-        list_files(folder, &mut files).map_err(|source| FormatError::io(folder, source))?;
-        files.sort();
-        for file in files {
-            let dump = Lines::read(&file)?;
-            let name = file.strip_prefix(folder).unwrap_or(&file).to_owned();
-            self.fits_manifest(&file, &dump)?;
-            check_order(&file, &dump)?;
-            self.dumps.push((name, dump));
+        let DumpFolder { dumps, incomplete } = DumpFolder::read(folder)?;
+        for (name, dump) in &dumps {
+            self.fits_manifest(&folder.join(name), &dump.header)?;
         }
-        self.resolve_same_as(folder)
+        self.dumps = dumps;
+        for name in incomplete {
+            let name = name.display();
+            self.notes.push(format!("dump {name}: nobody completed it, it was left out"));
+            self.incomplete.push(format!("dump {name}"));
+        }
+        Ok(())
     }
 
     /// Refuses a dump of a node or topic that the manifest does not know.
-    fn fits_manifest(&self, file: &Path, dump: &Lines<DumpBatch>) -> Result<(), FormatError> {
+    fn fits_manifest(&self, file: &Path, header: &DumpHeader) -> Result<(), FormatError> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
-        let (node, topic) = (dump.header.node, &dump.header.topic);
+        let (node, topic) = (header.node, &header.topic);
         let nodes = &manifest.target.nodes;
         if !nodes.is_empty() && !nodes.iter().any(|known| known.id == node) {
             let why = format!("field `node`: the manifest has no node {node}; is this its dump?");
@@ -157,34 +170,6 @@ impl Evidence {
         Ok(())
     }
 
-    /// Copies the batches that a dump shares with another one.
-    fn resolve_same_as(&mut self, folder: &Path) -> Result<(), FormatError> {
-        for at in 0..self.dumps.len() {
-            let Some(same) = self.dumps[at].1.header.same_as.clone() else { continue };
-            let from = self.dumps[at].1.header.from;
-            let Some((_, other)) = self.dumps.iter().find(|(name, _)| *name == same.file) else {
-                let file = folder.join(&self.dumps[at].0);
-                let why = format!("field `same_as`: there is no dump {}", same.file.display());
-                return Err(FormatError::document(&file, why));
-            };
-            if other.header.same_as.is_some() {
-                let file = folder.join(&self.dumps[at].0);
-                let why = format!("field `same_as`: {} refers on itself", same.file.display());
-                return Err(FormatError::document(&file, why));
-            }
-            let shared = other
-                .lines
-                .iter()
-                .filter(|batch| batch.last_offset >= from && batch.base_offset < same.to);
-            let mut lines: Vec<DumpBatch> = shared.cloned().collect();
-            let dump = &mut self.dumps[at].1;
-            lines.append(&mut dump.lines);
-            dump.lines = lines;
-            dump.header.same_as = None;
-        }
-        Ok(())
-    }
-
     /// Samples of leadership: a partition's state with the time it was surely known by.
     pub fn partition_samples(
         &self,
@@ -194,35 +179,4 @@ impl Evidence {
             Said::Replica(_) | Said::Silent { .. } => None,
         })
     }
-}
-
-/// Refuses a dump whose batches do not follow on each other.
-fn check_order(file: &Path, dump: &Lines<DumpBatch>) -> Result<(), FormatError> {
-    let mut next = Offset::MIN;
-    for (nth, batch) in dump.lines.iter().enumerate() {
-        if batch.base_offset < next || batch.last_offset < batch.base_offset {
-            let why = format!(
-                "field `base_offset`: a batch of {} to {} after offset {}",
-                batch.base_offset,
-                batch.last_offset,
-                next.saturating_sub(1)
-            );
-            let line = nth as u64 + 2;
-            return Err(FormatError::Line { file: file.to_owned(), line, why });
-        }
-        next = batch.last_offset.saturating_add(1);
-    }
-    Ok(())
-}
-
-fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            list_files(&path, files)?;
-        } else {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ops::ControlFlow::{Break, Continue},
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -64,7 +64,7 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
     let (index, unfit, mut notes) = read_history(evidence)?;
     notes.extend(evidence.notes.iter().cloned());
     notes.extend(assumptions(evidence, options));
-    let leadership = Leadership::of(evidence);
+    let leadership = Leadership::of(evidence, &options.promise);
     let run = RunView { evidence, index: &index, leadership: &leadership, said: &options.promise };
     let keys = run.keys();
     let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
@@ -86,14 +86,20 @@ fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, 
     if let Some(asked) = &options.claims {
         return match asked.iter().find(|name| !known(name)) {
             Some(name) => Err(CheckError::UnknownClaim(name.clone())),
-            None => Ok(asked.clone()),
+            None => Ok(without_repeats(asked)),
         };
     }
     let named = evidence.manifest.as_ref().map(|manifest| manifest.claims.clone());
     match named.filter(|claims| !claims.is_empty()) {
-        Some(claims) => Ok(claims),
+        Some(claims) => Ok(without_repeats(&claims)),
         None => Ok(claim::TABLE.iter().map(|(name, ..)| (*name).to_owned()).collect()),
     }
+}
+
+/// Each name once, in order: a claim that is judged twice counts twice.
+fn without_repeats(names: &[String]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
 type ReadHistory = (Index, Option<Unfit>, Vec<String>);
@@ -143,6 +149,16 @@ fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
     if options.promise != Promise::default() {
         let promise = serde_json::to_string(&options.promise).expect("a promise is plain JSON");
         notes.push(format!("promised by the user: {promise}"));
+    }
+    let unjudged = [
+        ("min.insync.replicas", options.promise.min_insync_replicas.is_some()),
+        ("flush.messages", options.promise.flush_messages.is_some()),
+    ];
+    for (name, _) in unjudged.iter().filter(|(_, named)| *named) {
+        notes.push(format!("no claim judges by {name} yet: that promise changes nothing"));
+    }
+    if let Some(claims) = &options.claims {
+        notes.push(format!("judged these claims only: {}", without_repeats(claims).join(", ")));
     }
     notes
 }

@@ -4,7 +4,9 @@ mod replay;
 
 use std::collections::BTreeMap;
 
-use highwater_history::{LeaderEpoch, Manifest, NodeId, Offset, TimeNs, metadata::MetadataRecord};
+use highwater_history::{
+    LeaderEpoch, Manifest, NodeId, Offset, Promise, TimeNs, metadata::MetadataRecord,
+};
 
 use self::replay::Replay;
 use crate::{
@@ -49,34 +51,45 @@ impl Election {
 /// Elections of every partition.
 #[derive(Debug, Default)]
 pub struct Leadership {
-    by_partition: BTreeMap<(String, i32), Vec<Election>>,
+    by_partition: Elections,
     by_key: BTreeMap<String, Vec<Election>>,
-    known: bool,
+    source: Source,
+}
+
+/// Where elections are known from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Nowhere.
+    #[default]
+    None,
+    /// Samples: they may miss an election, and do not tell whether one was unclean.
+    Samples,
+    /// The metadata log, as far as its file goes before it was cut.
+    CutMetadata,
+    /// The whole committed metadata log.
+    Metadata,
 }
 
 impl Leadership {
-    /// What metadata log or samples say.
-    pub fn of(evidence: &Evidence) -> Self {
+    /// What metadata log or samples say; `said` is what the user says was promised.
+    pub fn of(evidence: &Evidence, said: &Promise) -> Self {
         match &evidence.manifest {
             Some(manifest) if !evidence.metadata.is_empty() => {
-                Self::of_metadata(&evidence.metadata, manifest)
+                let source = match evidence.metadata_is_cut {
+                    true => Source::CutMetadata,
+                    false => Source::Metadata,
+                };
+                let by_partition = elections_of(&evidence.metadata, manifest, said);
+                Self { by_partition, by_key: BTreeMap::new(), source }
             }
             _ => Self::of_samples(evidence),
         }
     }
 
-    fn of_metadata(records: &[MetadataRecord], manifest: &Manifest) -> Self {
-        let mut replay = Replay::new(manifest);
-        for record in records {
-            replay.apply(record);
-        }
-        Self { by_partition: replay.elections, by_key: BTreeMap::new(), known: true }
-    }
-
     fn of_samples(evidence: &Evidence) -> Self {
         let mut leadership = Self::default();
         for (sample, state) in evidence.partition_samples() {
-            leadership.known = true;
+            leadership.source = Source::Samples;
             let elections = leadership.by_key.entry(state.key.to_string()).or_default();
             let previous = elections.last();
             if previous.is_some_and(|last: &Election| last.epoch >= state.leader_epoch) {
@@ -95,9 +108,9 @@ impl Leadership {
         leadership
     }
 
-    /// Whether any source of elections was there.
-    pub fn is_known(&self) -> bool {
-        self.known
+    /// Where elections are known from.
+    pub fn source(&self) -> Source {
+        self.source
     }
 
     /// The elections of a key in epoch order.
@@ -139,9 +152,23 @@ impl Leadership {
 
     /// How many times leadership moved from one broker to another, over all keys.
     pub fn leader_changes(&self, index: &Index) -> u64 {
-        let elections = index.keys.iter().flat_map(|key| self.of_key(key));
-        elections.filter(|e| e.leader.is_some() && e.epoch > 0).count() as u64
+        let moves = |key: &KeyIndex| {
+            let mut leaders: Vec<_> = self.of_key(key).iter().filter_map(|e| e.leader).collect();
+            leaders.dedup();
+            leaders.len().saturating_sub(1) as u64
+        };
+        index.keys.iter().map(moves).sum()
     }
+}
+
+type Elections = BTreeMap<(String, i32), Vec<Election>>;
+
+fn elections_of(records: &[MetadataRecord], manifest: &Manifest, said: &Promise) -> Elections {
+    let mut replay = Replay::new(manifest, said);
+    for record in records {
+        replay.apply(record);
+    }
+    replay.elections
 }
 
 /// How far the controller's wall clock, in milliseconds, may be off the run's clock.

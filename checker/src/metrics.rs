@@ -38,7 +38,7 @@ pub fn of(
             clause: permission.clause,
             fulfilled_by: permission.fulfilled_by,
             records: loss.records,
-            bytes: value_bytes.map(|bytes| bytes * loss.records),
+            bytes: value_bytes.map(|bytes| bytes.saturating_mul(loss.records)),
             offsets: loss.offsets,
             acknowledged_from_ns: loss.acknowledged.0,
             acknowledged_to_ns: loss.acknowledged.1,

@@ -1,13 +1,15 @@
 //! What permits a record to be gone, and consumers to be set back: the clauses of contract part c.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
-use highwater_history::{LeaderEpoch, Offset, TimeNs, event::Acks};
+use highwater_history::{
+    EventValue, LeaderEpoch, NodeId, Offset, TimeNs, event::Acks, samples::Said,
+};
 
 use crate::{
     finding::{Permission, Ruling},
     index::{operations::Operation, records::RecordId},
-    leadership::{CLOCK_SLACK_NS, Election, Leadership},
+    leadership::{CLOCK_SLACK_NS, Election, Leadership, Source},
     view::KeyView,
 };
 
@@ -18,50 +20,129 @@ impl Permission {
     }
 }
 
-/// The highest offset that an acks=all acknowledgement reached in each leader epoch: everything
-/// below it in that epoch was committed.
+/// The highest offset that was surely committed in each leader epoch: everything below it in that
+/// epoch was committed too.
 pub type CommittedTo = BTreeMap<LeaderEpoch, Offset>;
 
+/// What the nemesis does that may cost a node data which it had written.
+const DATA_LOSS: [&str; 6] =
+    ["power-loss", "wipe", "torn-write", "bit-flip", "truncation", "lying-fsync"];
+
 impl KeyView<'_> {
-    /// Whether a record that was acknowledged at an offset may be gone.
-    pub fn loss(&self, record: RecordId, offset: Offset) -> Ruling {
+    /// Whether a record that was acknowledged may be gone; its offset is none where none was told.
+    pub fn loss(&self, record: RecordId, offset: Option<Offset>) -> Ruling {
         let invoked_at = self.sender(record).map_or(0, |sender| sender.invoked_at);
-        self.unclean_loss(offset, invoked_at).or_else(|| self.acks_loss(record, offset))
+        self.committed_loss(offset, invoked_at)
+            .or_else(|| self.acks_loss(record, offset))
+            .or_else(|| self.unplaced(offset))
     }
 
-    /// c.1.1: an allowed unclean election after a time, whose leader's log ended at or below an
+    /// c.1.5: a record whose offset nobody told may have been deleted with the log's beginning.
+    fn unplaced(&self, offset: Option<Offset>) -> Ruling {
+        match &self.log {
+            Some(log) if offset.is_none() && log.from > 0 => Ruling::Undecided(format!(
+                "{}: the offset of an acknowledged record was never told, and the log's beginning \
+                 was deleted",
+                self.key.key
+            )),
+            Some(_) | None => Ruling::Forbidden,
+        }
+    }
+
+    /// c.1: what may cost the cluster an offset after a time, whatever was known of it.
+    pub fn committed_loss(&self, offset: Option<Offset>, after: TimeNs) -> Ruling {
+        self.unclean_loss(offset, self.since(after)..self.elections.len())
+            .or_else(|| self.data_loss(after))
+    }
+
+    /// c.1.1: an allowed unclean election among these, whose leader's log ended at or below an
     /// offset.
-    pub fn unclean_loss(&self, offset: Offset, after: TimeNs) -> Ruling {
-        let later = |election: &&Election| {
-            election.unclean && election.at.saturating_add(CLOCK_SLACK_NS) >= after
-        };
-        let mut undecided = false;
-        for election in self.elections.iter().filter(later).filter(|e| e.unclean_allowed) {
-            match self.log.as_ref().map(|log| log.start_of_epoch(election.epoch)) {
-                Some(start) if start <= offset => {
+    pub fn unclean_loss(&self, offset: Option<Offset>, among: Range<usize>) -> Ruling {
+        let mut undecided = None;
+        let elections = self.elections.get(among).unwrap_or_default();
+        for election in elections.iter().filter(|e| e.unclean && e.unclean_allowed) {
+            let start = self.log.as_ref().map(|log| log.start_of_epoch(election.epoch));
+            match (start, offset) {
+                (Some(start), Some(offset)) if start <= offset => {
                     let fulfilled_by = format!("{}; its log ended at {start}", election.describe());
                     return Ruling::Permitted(Permission::new("c.1.1", fulfilled_by));
                 }
-                Some(_) => {}
-                None => undecided = true,
+                (Some(_), Some(_)) => {}
+                (None, _) => {
+                    let why = "an unclean election is on record, but no final log says how far it \
+                               cut";
+                    undecided = Some(why);
+                }
+                (_, None) => {
+                    let why = "an unclean election is on record, and the offset of a record that \
+                               it may have cut was never told";
+                    undecided = Some(why);
+                }
             }
         }
+        if undecided.is_none() && self.unclean_may_be_hidden() {
+            undecided = Some("unclean elections were allowed, and no metadata log tells of them");
+        }
         match undecided {
-            true => Ruling::Undecided(format!(
-                "{}: an unclean election is on record, but no final log says how far it cut",
+            Some(why) => Ruling::Undecided(format!("{}: {why}", self.key.key)),
+            None => Ruling::Forbidden,
+        }
+    }
+
+    /// Whether there may have been an allowed unclean election that nothing tells of.
+    pub fn unclean_may_be_hidden(&self) -> bool {
+        self.unclean_promised() && self.run.leadership.source() != Source::Metadata
+    }
+
+    /// c.1.2 to c.1.4: data was lost on a replica after a time. Whether that was enough depends on
+    /// who held the record by then, which nothing here works out.
+    pub fn data_loss(&self, after: TimeNs) -> Ruling {
+        let replicas = || {
+            let outcome = self.run.evidence.outcome.as_ref()?;
+            let replicas = &outcome.partitions.get(&self.key.key)?.replicas;
+            (!replicas.is_empty()).then_some(replicas)
+        };
+        let is_replica = |node: NodeId| replicas().is_none_or(|of| of.contains(&node));
+        let mut acts = self.run.index.others.iter().filter(|event| event.time >= after);
+        let on_replica = acts.find_map(|event| {
+            let EventValue::Other(value) = &event.value else { return None };
+            let nodes = value.get("nodes").filter(|_| DATA_LOSS.contains(&event.f.as_str()))?;
+            let mut ids = nodes.as_array()?.iter().filter_map(serde_json::Value::as_i64);
+            let node = ids.find_map(|id| NodeId::try_from(id).ok().filter(|id| is_replica(*id)))?;
+            Some((event.f.as_str(), node))
+        });
+        match on_replica {
+            Some((act, node)) => Ruling::Undecided(format!(
+                "{}: {act} of node {node} is on record, and c.1.2 to c.1.4 are not judged",
                 self.key.key
             )),
-            false => Ruling::Forbidden,
+            None => Ruling::Forbidden,
+        }
+    }
+
+    /// c.1.5: whether an offset was deleted, since it lies below the final log's start.
+    pub fn is_deleted(&self, offset: Offset) -> bool {
+        self.log.as_ref().is_some_and(|log| offset < log.from)
+    }
+
+    /// c.1.5: what permits a consumer to pass over a deleted offset.
+    pub fn deletion(&self, offset: Offset) -> Ruling {
+        match &self.log {
+            Some(log) if self.is_deleted(offset) => Ruling::Permitted(Permission::new(
+                "c.1.5",
+                format!("the final log of node {} starts at {}", log.node, log.from),
+            )),
+            Some(_) | None => Ruling::Forbidden,
         }
     }
 
     /// c.2: what the producer's acks level permits, unless the record is lifted to committed.
-    fn acks_loss(&self, record: RecordId, offset: Offset) -> Ruling {
+    fn acks_loss(&self, record: RecordId, offset: Option<Offset>) -> Ruling {
         let acks = self.acks(record);
         if acks == Acks::All || self.key.records.is_read(record) {
             return Ruling::Forbidden;
         }
-        if self.is_below_committed(record, offset) {
+        if offset.is_some_and(|offset| self.is_below_committed(record, offset)) {
             return Ruling::Forbidden;
         }
         let clause = format!("c.2 acks={}", acks.as_str());
@@ -75,52 +156,85 @@ impl KeyView<'_> {
         self.leadership_lost(record, offset, &clause)
     }
 
-    /// Whether a record lies below a later acks=all acknowledgement of its own lineage.
+    /// Whether a record lies below what was surely committed of its own lineage.
     pub fn is_below_committed(&self, record: RecordId, offset: Offset) -> bool {
         let committed = self.committed.get_or_init(|| self.committed_to());
         let epoch = self.acked_epoch(record);
         epoch.and_then(|epoch| committed.get(&epoch)).is_some_and(|to| offset < *to)
     }
 
-    /// c.2 acks=1: the leader that acknowledged lost leadership, and its successor's log ended at
-    /// or below the record.
-    fn leadership_lost(&self, record: RecordId, offset: Offset, clause: &str) -> Ruling {
-        if !self.run.leadership.is_known() {
-            return Ruling::Undecided(format!(
-                "{}: neither metadata log nor samples say whether leadership moved",
-                self.key.key
-            ));
+    /// c.2 acks=1: the leader that acknowledged lost leadership to another broker, whose log ended
+    /// at or below the record.
+    fn leadership_lost(&self, record: RecordId, offset: Option<Offset>, clause: &str) -> Ruling {
+        let undecided = |why| Ruling::Undecided(format!("{}: {why}", self.key.key));
+        let source = self.run.leadership.source();
+        if source == Source::None {
+            return undecided("neither metadata log nor samples say whether leadership moved");
         }
         let Some(sender) = self.sender(record) else { return Ruling::Forbidden };
-        let successor = self.successors(sender).find(|election| {
-            let log = self.log.as_ref();
-            election.leader != election.previous
-                && log.is_none_or(|log| log.start_of_epoch(election.epoch) <= offset)
-        });
-        match successor {
+        let mut successors = self.successors(sender).peekable();
+        if successors.peek().is_none() {
+            return match source {
+                Source::CutMetadata => undecided("the metadata log is not whole"),
+                _ => Ruling::Forbidden,
+            };
+        }
+        let (Some(log), Some(offset)) = (&self.log, offset) else {
+            return undecided(
+                "leadership moved, and nothing says how far the next leader's log went",
+            );
+        };
+        match successors.find(|election| log.start_of_epoch(election.epoch) <= offset) {
             Some(election) => Ruling::Permitted(Permission::new(clause, election.describe())),
             None => Ruling::Forbidden,
         }
     }
 
-    /// The elections that may have ended the leadership under which an operation was acknowledged.
+    /// The elections of another broker that may have ended the leadership under which an operation
+    /// was acknowledged.
     fn successors(&self, sender: &Operation) -> impl Iterator<Item = &Election> {
-        let led = sender.node.and_then(|node| {
-            let surely = Leadership::led_at_earliest(self.elections, node, sender.invoked_at);
-            surely.or_else(|| Leadership::led_at_latest(self.elections, node, sender.completed_at))
-        });
-        let from = match led {
-            Some((at, _)) => at + 1,
-            None => self.elections.partition_point(|election| {
-                election.at.saturating_add(CLOCK_SLACK_NS) < sender.invoked_at
-            }),
-        };
-        self.elections[from..].iter()
+        let from = self.after_leader_of(sender).unwrap_or_else(|| self.since(sender.invoked_at));
+        let before = self.elections[..from].iter().rev().find_map(|election| election.leader);
+        let node = sender.node;
+        let mut leader = node.or(before);
+        self.elections[from..].iter().filter(move |election| {
+            let Some(next) = election.leader else { return false };
+            let moved = leader.is_some_and(|leader| leader != next);
+            if node.is_none() {
+                leader = Some(next);
+            }
+            moved
+        })
     }
 
-    /// How far acks=all acknowledgements reached in each leader epoch.
+    /// Where the elections begin that followed the one under which an operation's broker led; none
+    /// where its broker is not known or never led.
+    pub fn after_leader_of(&self, operation: &Operation) -> Option<usize> {
+        let node = operation.node?;
+        let surely = Leadership::led_at_earliest(self.elections, node, operation.invoked_at);
+        let at_most = || Leadership::led_at_latest(self.elections, node, operation.completed_at);
+        surely.or_else(at_most).map(|(at, _)| at + 1)
+    }
+
+    /// Where the elections begin that may have been after a time.
+    pub fn since(&self, time: TimeNs) -> usize {
+        let before = |election: &Election| election.at.saturating_add(CLOCK_SLACK_NS) < time;
+        self.elections.partition_point(before)
+    }
+
+    /// Where the elections end that may have been before a time.
+    fn until(&self, time: TimeNs) -> usize {
+        let limit = time.saturating_add(CLOCK_SLACK_NS);
+        self.elections.partition_point(|election| election.at <= limit)
+    }
+
+    /// How far acks=all acknowledgements and leaders' own high watermarks reached in each epoch.
     fn committed_to(&self) -> CommittedTo {
         let mut committed = CommittedTo::new();
+        let mut reached = |epoch: LeaderEpoch, offset: Offset| {
+            let to = committed.entry(epoch).or_insert(offset);
+            *to = (*to).max(offset);
+        };
         let records = &self.key.records;
         for record in records.ids() {
             if !records.is_acknowledged(record) || self.acks(record) != Acks::All {
@@ -130,21 +244,46 @@ impl KeyView<'_> {
             let kept = self.log.as_ref().filter(|log| log.place_of(record) == Some(offset));
             let epoch = kept.and_then(|log| log.batch_at(offset)).map(|batch| batch.epoch);
             if let Some(epoch) = epoch.or_else(|| self.acked_epoch(record)) {
-                let to = committed.entry(epoch).or_insert(offset);
-                *to = (*to).max(offset);
+                reached(epoch, offset);
+            }
+        }
+        for sample in &self.run.evidence.samples {
+            let Said::Replica(state) = &sample.said else { continue };
+            let leads = state.key == self.key.key && state.leads == Some(true);
+            if let (Some(epoch), Some(hw)) = (state.leader_epoch.filter(|_| leads), state.hw) {
+                reached(epoch, hw);
             }
         }
         committed
     }
 
-    /// c.3: an allowed unclean election between two times sets consumers back or ahead.
-    pub fn consumers_moved(&self, offset: Offset, from: TimeNs, to: TimeNs) -> Ruling {
-        let before_end = |election: &&Election| {
-            election.at <= to.saturating_add(CLOCK_SLACK_NS) && election.unclean
-        };
-        if !self.elections.iter().any(|election| before_end(&election)) {
-            return Ruling::Forbidden;
-        }
-        self.unclean_loss(offset, from)
+    /// c.7.2, c.1: whether a record that an operation read may be gone since. A deposed leader goes
+    /// on to answer what an unclean election has cut already.
+    pub fn read_loss(&self, offset: Offset, reader: &Operation) -> Ruling {
+        let end = self.elections.len();
+        self.stale(offset, reader, end).or_else(|| self.data_loss(reader.invoked_at))
+    }
+
+    /// c.3: an allowed unclean election between two reads sets consumers back or ahead.
+    pub fn consumers_moved(&self, offset: Offset, from: &Operation, to: &Operation) -> Ruling {
+        let end = self.until(to.completed_at);
+        self.stale(offset, from, end).or_else(|| self.data_loss(from.invoked_at))
+    }
+
+    /// What unclean elections after the leadership under which an operation was answered cut.
+    fn stale(&self, offset: Offset, reader: &Operation, end: usize) -> Ruling {
+        let timed = self.since(reader.invoked_at);
+        let from = self.after_leader_of(reader);
+        let ruling = self.unclean_loss(Some(offset), from.map_or(timed, |at| at.min(timed))..end);
+        ruling.or_else(|| {
+            let by_whom = || self.unclean_loss(Some(offset), 0..end.min(timed));
+            match (reader.node, by_whom()) {
+                (None, Ruling::Permitted(permission)) => Ruling::Undecided(format!(
+                    "{}: nothing says which broker answered a read after an unclean election ({})",
+                    self.key.key, permission.fulfilled_by
+                )),
+                _ => Ruling::Forbidden,
+            }
+        })
     }
 }

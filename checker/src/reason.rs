@@ -9,7 +9,8 @@ pub(crate) fn decide(judged: &Judged<'_>) -> (Validity, String) {
     if let Some(unfit) = &judged.unfit {
         return (Validity::Unknown, format!("the history cannot be judged: {unfit}"));
     }
-    let parts = [cut_short(judged), claims(judged), activity(judged), floors(judged)];
+    let parts =
+        [cut_short(judged), claims(judged), incomplete(judged), activity(judged), floors(judged)];
     parts
         .into_iter()
         .flatten()
@@ -45,6 +46,12 @@ fn cut_short(judged: &Judged<'_>) -> Option<(Validity, String)> {
         }
         _ => None,
     }
+}
+
+fn incomplete(judged: &Judged<'_>) -> Option<(Validity, String)> {
+    let files = &judged.evidence.incomplete;
+    let why = || (Validity::Unknown, format!("evidence is incomplete: {}", files.join(", ")));
+    (!files.is_empty()).then(why)
 }
 
 fn activity(judged: &Judged<'_>) -> Option<(Validity, String)> {

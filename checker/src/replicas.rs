@@ -6,6 +6,7 @@ use highwater_history::{
     LeaderEpoch, NodeId, Offset, Value,
     dumps::{DumpBatch, Moment},
     lines::Lines,
+    samples::Said,
 };
 
 use crate::{
@@ -67,14 +68,17 @@ impl<'a> FinalLog<'a> {
         // Whoever knew the high watermark last is right: it does not fall.
         let told = [dump.header.hw, partition.hw, partition.final_read_to];
         log.hw = told.into_iter().flatten().max().unwrap_or(log.hw);
-        log.from = log.from.max(partition.log_start.unwrap_or(log.from));
+        let sampled = || sampled_log_start(evidence, node, key);
+        let log_start = dump.header.log_start.or_else(sampled);
+        log.from =
+            [partition.log_start, log_start].into_iter().flatten().fold(log.from, Offset::max);
         Some(log)
     }
 
     fn of_dump(dump: &'a Lines<DumpBatch>, key: &KeyIndex) -> Self {
         let header = &dump.header;
         let from = header.from.max(header.log_start.unwrap_or(header.from));
-        let end = dump.lines.last().map_or(from, |batch| batch.last_offset + 1);
+        let end = dump.lines.last().map_or(from, DumpBatch::end);
         let data = dump.lines.iter().filter(|batch| !batch.control);
         let records: Vec<_> = data.flat_map(DumpBatch::records).collect();
         let mut log = Self {
@@ -119,7 +123,10 @@ impl<'a> FinalLog<'a> {
     pub fn at(&self, offset: Offset) -> Holds {
         match self.records.binary_search_by_key(&offset, |(at, _)| *at) {
             Ok(at) => self.records[at].1.map_or(Holds::Unreadable, Holds::Value),
-            Err(_) => Holds::Nothing,
+            Err(_) => match self.batch_at(offset) {
+                Some(batch) if batch.damage.is_some() => Holds::Unreadable,
+                Some(_) | None => Holds::Nothing,
+            },
         }
     }
 
@@ -137,6 +144,16 @@ impl<'a> FinalLog<'a> {
     pub fn start_of_epoch(&self, epoch: LeaderEpoch) -> Offset {
         crate::leadership::start_of_epoch(&self.epochs, epoch, self.end)
     }
+}
+
+/// The highest log start that a replica told: below it everything had been deleted.
+fn sampled_log_start(evidence: &Evidence, node: NodeId, key: &KeyIndex) -> Option<Offset> {
+    let told = evidence.samples.iter().filter(|sample| sample.node == node);
+    told.filter_map(|sample| match &sample.said {
+        Said::Replica(state) if state.key == key.key => state.log_start,
+        Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
+    })
+    .max()
 }
 
 /// The batch that covers an offset, of batches in offset order.

@@ -118,6 +118,12 @@ impl<'a> KeyView<'a> {
             .expect("the strongest promise names every setting")
     }
 
+    /// Whether the topic was promised to allow unclean elections.
+    pub fn unclean_promised(&self) -> bool {
+        let said = self.run.said.unclean_election;
+        said.or(self.promise.unclean_election).expect("the strongest promise names every setting")
+    }
+
     /// The leader epoch that a record was appended under at an offset, as far as anything tells.
     pub fn epoch_of(&self, record: RecordId, offset: Offset) -> Option<LeaderEpoch> {
         let value = self.key.records.value(record);

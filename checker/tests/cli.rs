@@ -224,6 +224,7 @@ fn wrong_options_are_refused() {
     refuse(&["--promise", "min.insync.replicas=two"], &["a number"]);
     refuse(&["--frobnicate"], &["--frobnicate"]);
     refuse(&["--format", "yaml"], &["yaml", "jsonl"]);
+    refuse(&["--format", "jepsen-edn"], &["jepsen-edn is not supported yet"]);
     refuse(&["--manifest", "/nowhere/manifest.json"], &["/nowhere/manifest.json"]);
     refuse(&["--dumps", "/nowhere"], &["/nowhere"]);
 }
@@ -276,6 +277,112 @@ fn a_dump_takes_over_the_batches_of_another() {
     });
     let output = run.check(&["--json"]);
     assert_eq!(status(&output), 0, "{}", text(&output.stdout));
+}
+
+/// A killed harness may leave any of these; the folder is judged, at best unknown.
+#[test]
+fn files_that_nobody_completed_are_left_out_and_noted() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.dump("1.jsonl.zst", |_| {});
+    let whole = fs::read(run.path("dumps/1.jsonl.zst")).expect("it is there");
+    let leave: [(&str, &[u8]); 5] = [
+        ("dumps/2.jsonl.zst", b""),
+        ("dumps/2.jsonl.zst", &whole[..whole.len() - 5]),
+        ("dumps/2.jsonl.zst.part", &whole),
+        ("metadata.jsonl", b""),
+        ("samples.jsonl", b"{\"format\":1,\"kind"),
+    ];
+    for (name, bytes) in leave {
+        fs::write(run.path(name), bytes).expect("a temporary file can be written");
+        let output = run.check(&[]);
+        let (shown, short) = (text(&output.stdout), name.trim_start_matches("dumps/"));
+        assert_eq!(status(&output), 2, "{name}: {shown}{}", text(&output.stderr));
+        assert!(shown.contains("evidence is incomplete"), "{name}: {shown}");
+        assert!(shown.contains(&format!("{short}: ")), "{name}: {shown}");
+        fs::remove_file(run.path(name)).expect("it is there");
+    }
+    assert_eq!(status(&run.check(&[])), 0);
+}
+
+/// A chain is refused wherever its dumps stand in the order of names.
+#[test]
+fn a_dump_that_refers_to_one_that_refers_on_is_refused() {
+    for [first, second, last] in [["1", "2", "3"], ["3", "2", "1"]] {
+        let run = Run::whole(&format!("{SENT}{READ}"));
+        let refer = |name: &str, to: &str| {
+            let same_as = Some(SameAs { file: to.into(), to: 1 });
+            run.dump(name, |header| header.same_as = same_as);
+        };
+        run.dump(last, |_| {});
+        refer(second, last);
+        refer(first, second);
+        assert_refused(&run.check(&[]), &["field `same_as`", "refers on itself"]);
+    }
+}
+
+#[test]
+fn offsets_that_no_log_has_are_refused() {
+    for offset in ["-1", "9223372036854775807", "1152921504606846977"] {
+        for (history, line) in [(SENT, 2), (READ, 2)] {
+            let wrong = history.replace("[0,7]", &format!("[{offset},7]"));
+            let run = Run::new(&wrong);
+            let output = check(&run.path("history.jsonl"), &[]);
+            assert_refused(&output, &[&format!("line {line}"), offset, "is no offset"]);
+        }
+    }
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    let header = r#"{"format":1,"kind":"dump","moment":"final","at":9,"node":1,"key":"t-0","#;
+    let header = format!("{header}\"topic\":\"t\",\"partition\":0,\"from\":0}}\n");
+    let batch = |base: i64, last: i64, more: &str| {
+        let ids = r#""epoch":0,"producer_id":-1,"producer_epoch":-1,"sequence":-1,"crc":1"#;
+        format!("{{\"base_offset\":{base},\"last_offset\":{last},{ids}{more}}}\n")
+    };
+    fs::create_dir(run.path("dumps")).expect("a folder can be made");
+    for (batch, words) in [
+        (batch(-5, 0, ""), ["field `base_offset`", "-5 is no offset"]),
+        (batch(0, i64::MAX, ""), ["field `last_offset`", "is no offset"]),
+        (batch(0, 4_000_000_000, r#","values":[[0,4000000000,1]]"#), ["last_offset", "longer"]),
+        (batch(0, 0, r#","offset_deltas":[7]"#), ["field `offset_deltas`", "7 is outside"]),
+    ] {
+        run.write("dumps/1.jsonl", &format!("{header}{batch}"));
+        assert_refused(&run.check(&[]), &words);
+    }
+    run.write("dumps/1.jsonl", &header.replace("\"from\":0", "\"from\":-3"));
+    assert_refused(&run.check(&[]), &["line 1: field `from`: -3 is no offset"]);
+}
+
+/// A verdict on a part of the claims, or by other promises, is not the run's.
+#[test]
+fn a_restricted_verdict_is_only_printed() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    for args in [["--claims", "duplicate"], ["--promise", "acks=1"]] {
+        run.check(&args);
+        assert!(!run.path("verdict.json").exists(), "{args:?}");
+    }
+    let output = run.check(&["--claims", "duplicate,duplicate"]);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("note: judged these claims only: duplicate\n"), "{shown}");
+    run.check(&[]);
+    assert!(run.path("verdict.json").exists());
+}
+
+#[test]
+fn a_claim_that_is_named_twice_counts_once() {
+    let run = Run::new(SENT);
+    let output = check(&run.path("history.jsonl"), &["--claims", "unseen,unseen", "--json"]);
+    let verdict: Verdict = serde_json::from_slice(&output.stdout).expect("a verdict");
+    assert_eq!((verdict.claims.len(), verdict.anomalies["unseen"]), (1, 1));
+}
+
+#[test]
+fn promises_that_no_claim_judges_by_are_noted() {
+    let run = Run::new(SENT);
+    for name in ["min.insync.replicas", "flush.messages"] {
+        let promise = format!("{name}=1");
+        let output = check(&run.path("history.jsonl"), &["--promise", &promise]);
+        let shown = text(&output.stdout);
+        assert!(shown.contains(&format!("no claim judges by {name} yet")), "{shown}");
+    }
 }
 
 #[test]

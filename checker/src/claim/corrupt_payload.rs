@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use highwater_history::{Offset, event::PayloadFault};
 
 use super::{Decides, Entry, Judge, Need};
-use crate::{finding::Findings, replicas::Holds, view::KeyView};
+use crate::{finding::Findings, view::KeyView};
 
 /// Counts offsets whose payload was damaged, or made for another place.
 pub static ENTRY: Entry = Entry {
@@ -45,11 +45,10 @@ fn judge_log(view: &KeyView<'_>, seen: &BTreeSet<Offset>, findings: &mut Finding
     let Some(log) = &view.log else { return };
     let committed = log.batches().iter().filter(|batch| batch.last_offset < log.hw);
     for batch in committed.filter(|batch| !batch.control) {
-        let offsets = batch.base_offset..=batch.last_offset;
-        if offsets.clone().any(|offset| seen.contains(&offset)) {
+        if seen.range(batch.base_offset..=batch.last_offset).next().is_some() {
             continue;
         }
-        let unreadable = || offsets.clone().any(|offset| log.at(offset) == Holds::Unreadable);
+        let unreadable = || batch.records().any(|(_, value)| value.is_none());
         if batch.damage.is_some() || unreadable() {
             findings.violation("corrupt-payload", || {
                 let what = batch.damage.as_deref().unwrap_or("a payload that is not the run's");

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use highwater_history::{
     Offset,
     dumps::{DumpBatch, Moment},
+    event::BatchId,
     lines::Lines,
     samples::Said,
 };
 
 use super::{Decides, Entry, Judge, Need};
-use crate::{finding::Findings, replicas::Dump, view::KeyView};
+use crate::{
+    finding::{Findings, Ruling},
+    replicas::Dump,
+    view::KeyView,
+};
 
 /// Compares every dump with the final ones: one anomaly for each base offset at which some replica
 /// differs below both high watermarks.
@@ -86,7 +91,11 @@ fn common_range(
     let mut to = known_hw(view, a)?.min(known_hw(view, b)?);
     if b.header.moment != Moment::Final {
         let log = view.log.as_ref()?;
-        let unclean = view.elections.iter().filter(|e| e.unclean && e.unclean_allowed);
+        if view.data_loss(b.header.at) != Ruling::Forbidden {
+            return None;
+        }
+        let hidden = view.unclean_may_be_hidden();
+        let unclean = view.elections.iter().filter(|e| hidden || e.unclean && e.unclean_allowed);
         to = unclean.map(|e| log.start_of_epoch(e.epoch)).fold(to, Offset::min);
     }
     Some((start(a).max(start(b)), to))
@@ -117,18 +126,13 @@ fn within(dump: &Lines<DumpBatch>, from: Offset, to: Offset) -> impl Iterator<It
     dump.lines.iter().filter(move |batch| batch.base_offset >= from && batch.last_offset < to)
 }
 
-fn identity(batch: &DumpBatch) -> (Offset, i32, i64, i16, i32, u32, bool) {
-    (
-        batch.last_offset,
-        batch.epoch,
-        batch.producer_id,
-        batch.producer_epoch,
-        batch.sequence,
-        batch.crc,
-        batch.control,
-    )
+/// What two replicas must have alike, their own health too: bytes may be wrong under a right CRC.
+fn identity(batch: &DumpBatch) -> (Offset, i32, BatchId, u32, bool, bool) {
+    let damaged = batch.damage.is_some();
+    (batch.last_offset, batch.epoch, batch.id(), batch.crc, batch.control, damaged)
 }
 
 fn describe(batch: &DumpBatch) -> String {
-    format!("epoch {} producer {} crc {:08x}", batch.epoch, batch.producer_id, batch.crc)
+    let damage = batch.damage.iter().map(|damage| format!(" ({damage})")).collect::<String>();
+    format!("epoch {} producer {} crc {:08x}{damage}", batch.epoch, batch.producer_id, batch.crc)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use highwater_history::Offset;
+use highwater_history::{Offset, dumps::DumpBatch};
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
@@ -47,13 +47,29 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
 
 fn ruling(view: &KeyView<'_>, record: RecordId, second: Option<Offset>) -> Ruling {
     let Some(sender) = view.sender(record) else { return Ruling::Forbidden };
-    if !view.idempotence(sender) {
-        return repeated(view, sender);
-    }
-    match other_identity(view, record, second) {
-        Some(why) => Ruling::Permitted(Permission::new("c.6", why)),
-        None => Ruling::Forbidden,
-    }
+    let by_client = match view.idempotence(sender) {
+        false => repeated(view, sender),
+        true => match other_identity(view, record, second) {
+            Some(why) => Ruling::Permitted(Permission::new("c.6", why)),
+            None => Ruling::Forbidden,
+        },
+    };
+    by_client.or_else(|| match second {
+        Some(_) => Ruling::Forbidden,
+        None => cut_copies(view, record, sender),
+    })
+}
+
+/// c.1.1: all copies but one may be gone, and were never in one log with it.
+fn cut_copies(view: &KeyView<'_>, record: RecordId, sender: &Operation) -> Ruling {
+    let places = view.key.order.offsets_of(record);
+    let held = view.log.as_ref().and_then(|log| log.place_of(record));
+    // Without a log the lowest stays: nothing that cuts it leaves a higher one.
+    let stays = held.filter(|held| places.contains(held)).or_else(|| places.first().copied());
+    let others = places.iter().filter(|place| Some(**place) != stays);
+    let after = view.since(sender.invoked_at)..view.elections.len();
+    let rulings = others.map(|place| view.unclean_loss(Some(*place), after.clone()));
+    rulings.reduce(Ruling::and).unwrap_or(Ruling::Forbidden)
 }
 
 /// Without idempotence a repeat is a second record; a broker may still not make one by itself.
@@ -76,10 +92,8 @@ fn other_identity(view: &KeyView<'_>, record: RecordId, second: Option<Offset>) 
     let log = view.log.as_ref()?;
     let batches = [log.place_of(record)?, second?].map(|offset| log.batch_at(offset));
     let [first, second] = [batches[0]?, batches[1]?];
-    let identity = |batch: &highwater_history::dumps::DumpBatch| {
-        (batch.producer_id, batch.producer_epoch, batch.sequence)
-    };
-    (identity(first) != identity(second)).then(|| {
+    let identity = |batch: &DumpBatch| (batch.producer_id, batch.producer_epoch, batch.sequence);
+    (first.id() != second.id()).then(|| {
         format!("the copies have identities {:?} and {:?}", identity(first), identity(second))
     })
 }

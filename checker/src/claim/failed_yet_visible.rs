@@ -1,5 +1,7 @@
 //! What definitely failed is never seen, by a consumer or in the final log.
 
+use std::{cell::OnceCell, collections::BTreeSet};
+
 use highwater_history::event::Isolation;
 
 use super::{Decides, Entry, Judge, Need};
@@ -22,13 +24,14 @@ pub static ENTRY: Entry = Entry {
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let records = &view.key.records;
+    let isolated = OnceCell::new();
     for record in records.ids() {
         let Some(sender) = view.sender(record) else { continue };
         if records.outcome(record) != Outcome::Fail {
             continue;
         }
         if records.is_read_by_other(record) {
-            findings.rule("G1a", ruling(view, record), || {
+            findings.rule("G1a", ruling(view, record, &isolated), || {
                 let why = "its send ended in a definite failure, and a client read it".to_owned();
                 view.finding(record, view.key.order.sole(record), 40, "D7", why)
             });
@@ -45,8 +48,8 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     }
 }
 
-/// Readers that were not promised isolation may see aborted transactions.
-fn ruling(view: &KeyView<'_>, record: RecordId) -> Ruling {
+/// Readers that were not promised isolation may see aborted transactions; all must be such.
+fn ruling(view: &KeyView<'_>, record: RecordId, isolated: &OnceCell<BTreeSet<RecordId>>) -> Ruling {
     if view.run.said.isolation == Some(Isolation::ReadUncommitted) {
         let fulfilled_by = "the promise that the user named";
         return Ruling::Permitted(Permission::new(
@@ -57,10 +60,24 @@ fn ruling(view: &KeyView<'_>, record: RecordId) -> Ruling {
     let aborted = view.sender(record).is_some_and(|sender| sender.transaction);
     let reader = view.key.records.reader(record).map(|op| view.op(op));
     match reader {
-        Some(reader) if aborted && view.isolation(reader) == Isolation::ReadUncommitted => {
+        Some(reader)
+            if aborted && !isolated.get_or_init(|| read_in_isolation(view)).contains(&record) =>
+        {
             let fulfilled_by = format!("the session of operation {}", reader.invoked);
             Ruling::Permitted(Permission::new("c.6 isolation.level=read_uncommitted", fulfilled_by))
         }
         _ => Ruling::Forbidden,
     }
+}
+
+/// The records that an operation other than their sender read under read_committed.
+fn read_in_isolation(view: &KeyView<'_>) -> BTreeSet<RecordId> {
+    let reads = &view.key.reads;
+    let isolated = reads
+        .runs()
+        .iter()
+        .filter(|run| view.isolation(view.op(run.op)) != Isolation::ReadUncommitted);
+    let records = isolated.flat_map(|run| reads.of(run).map(|(_, record)| (run.op, record)));
+    let by_other = records.filter(|(op, record)| view.key.records.sender(*record) != Some(*op));
+    by_other.map(|(_, record)| record).collect()
 }

@@ -13,7 +13,7 @@ use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::Findings,
     index::Tried,
-    leadership::CLOCK_SLACK_NS,
+    leadership::{CLOCK_SLACK_NS, Election},
     replicas::FinalLog,
     view::{KeyView, RunView},
 };
@@ -58,7 +58,7 @@ fn judge_refused_repeat(
 ) {
     let is_refusal = |attempt: &&Attempt| attempt.code == "OUT_OF_ORDER_SEQUENCE_NUMBER";
     let Some(refusal) = tried.attempts.iter().skip(1).find(is_refusal) else { return };
-    let Some(held) = log.batches().iter().find(|batch| identity(batch) == tried.id) else { return };
+    let Some(held) = log.batches().iter().find(|batch| batch.id() == tried.id) else { return };
     let was_there = seen.time_of(held.base_offset).is_some_and(|time| time <= refusal.at);
     let first_at = tried.attempts[0].at;
     if !was_there
@@ -80,14 +80,6 @@ fn judge_refused_repeat(
     });
 }
 
-fn identity(batch: &DumpBatch) -> BatchId {
-    BatchId {
-        producer_id: batch.producer_id,
-        producer_epoch: batch.producer_epoch,
-        sequence: batch.sequence,
-    }
-}
-
 /// By when offsets of the final log were surely written: somebody had been told of that offset or
 /// of a higher one, or a high watermark was above it. The list falls in both offset and time.
 struct SeenBy(Vec<(Offset, TimeNs)>);
@@ -104,7 +96,8 @@ impl SeenBy {
         });
         let marks = view.run.evidence.samples.iter().filter_map(|sample| match &sample.said {
             Said::Replica(state) if state.key == view.key.key => {
-                Some((state.hw?.checked_sub(1)?, sample.answered))
+                let hw = state.hw?.min(kept_since(view, log, sample.answered));
+                (hw > 0).then(|| (hw - 1, sample.answered))
             }
             Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
         });
@@ -125,8 +118,16 @@ impl SeenBy {
     }
 }
 
-/// Whether the broker that refused was the leader then, as far as elections are on record: a
-/// deposed one may not hold what its successor has.
+/// How far the log of a time is still that of the end: an unclean election may have cut the rest,
+/// and what stands there now was written after it.
+fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, time: TimeNs) -> Offset {
+    let hidden = view.unclean_may_be_hidden();
+    let cuts = view.elections[view.since(time)..].iter().filter(|e| e.unclean || hidden);
+    cuts.map(|election| log.start_of_epoch(election.epoch)).min().unwrap_or(Offset::MAX)
+}
+
+/// Whether the broker that refused was the leader then: a deposed one may not hold what its
+/// successor has, and where no election is on record nobody knows.
 fn led_throughout(view: &KeyView<'_>, refusal: &Attempt) -> bool {
     let ended = refusal.at.saturating_add(refusal.took).saturating_add(CLOCK_SLACK_NS);
     let begun = view
@@ -134,7 +135,8 @@ fn led_throughout(view: &KeyView<'_>, refusal: &Attempt) -> bool {
         .partition_point(|election| election.at.saturating_add(CLOCK_SLACK_NS) <= refusal.at);
     let during = view.elections[begun..].iter().take_while(|election| election.at <= ended);
     let before = begun.checked_sub(1).map(|at| &view.elections[at]);
-    before.into_iter().chain(during).all(|election| election.leader == Some(refusal.node))
+    let leads = |election: &Election| election.leader == Some(refusal.node);
+    before.is_some_and(leads) && during.into_iter().all(leads)
 }
 
 /// Rule 42's measured limit: a broker that restarted remembers only each producer's last batch.
@@ -180,7 +182,9 @@ fn judge_fencing(run: &RunView<'_>, view: &KeyView<'_>, tried: &Tried, findings:
         .iter()
         .flat_map(|(_, dump)| &dump.lines)
         .any(|batch| batch.producer_id == producer_id && batch.producer_epoch > producer_epoch);
-    if newer_session || newer_batch {
+    let newest = run.index.newest_epochs.get(&producer_id);
+    let newer_operation = newest.is_some_and(|newest| *newest > producer_epoch);
+    if newer_session || newer_batch || newer_operation {
         return;
     }
     let (_, record) = tried.records[0];
@@ -218,7 +222,7 @@ fn judge_sequences(view: &KeyView<'_>, findings: &mut Findings) {
                 view.finding_at(Some(batch.base_offset), rule, "D17", Vec::new(), why)
             });
         }
-        let records = batch.last_offset - batch.base_offset + 1;
+        let records = batch.end().saturating_sub(batch.base_offset);
         let next = Sequence {
             epoch: batch.producer_epoch,
             next: (batch.sequence.wrapping_add(records as i32)) & i32::MAX,

@@ -27,7 +27,7 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
             None => passed_over(view, record),
         };
         let Some((offset, ruling)) = ruling else { continue };
-        if let Ruling::Permitted(permission) = &ruling {
+        if let (Ruling::Permitted(permission), Some(offset)) = (&ruling, offset) {
             let at = view.sender(record).map_or(0, |sender| sender.completed_at);
             findings.lose(&view.key.key, permission, offset, at);
         }
@@ -40,44 +40,44 @@ fn absent_from(
     log: &FinalLog<'_>,
     view: &KeyView<'_>,
     record: RecordId,
-) -> Option<(Offset, Ruling)> {
+) -> Option<(Option<Offset>, Ruling)> {
     let records = &view.key.records;
     if !records.is_acknowledged(record) || log.committed_place(record).is_some() {
         return None;
     }
-    let acked = records.ack(record, &view.run.index.ops);
-    let offset = acked.unwrap_or(Offset::MAX);
-    if offset < log.from {
+    let offset = records.ack(record, &view.run.index.ops);
+    if offset.is_some_and(|offset| offset < log.from) {
         return None;
     }
     let why = if log.place_of(record).is_some() {
         "an acknowledged record stands above the final high watermark"
-    } else if log.at(offset) == Holds::Unreadable {
+    } else if offset.is_some_and(|offset| log.at(offset) == Holds::Unreadable) {
         "the final log is unreadable where a record was acknowledged"
     } else {
         return Some((offset, view.loss(record, offset)));
     };
-    Some((offset, Ruling::Undecided(format!("{} at {offset}: {why}", view.key.key))))
+    let at = offset.map_or_else(String::new, |offset| format!(" at {offset}"));
+    Some((offset, Ruling::Undecided(format!("{}{at}: {why}", view.key.key))))
 }
 
 /// Without dumps: an ok poll reached the record's offset or a higher one, and none returned it.
-fn passed_over(view: &KeyView<'_>, record: RecordId) -> Option<(Offset, Ruling)> {
+fn passed_over(view: &KeyView<'_>, record: RecordId) -> Option<(Option<Offset>, Ruling)> {
     let records = &view.key.records;
     if records.is_read(record) {
         return None;
     }
     let offset = records.ack(record, &view.run.index.ops)?;
     let reached = view.key.reads.highest_ok().is_some_and(|highest| highest >= offset);
-    reached.then(|| (offset, view.loss(record, offset)))
+    reached.then(|| (Some(offset), view.loss(record, Some(offset))))
 }
 
-fn describe(view: &KeyView<'_>, record: RecordId, offset: Offset) -> Finding {
+fn describe(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Finding {
     let acks = view.acks(record).as_str();
     let who = view.sender(record).and_then(|sender| sender.node);
     let who = who.map_or("a broker".to_owned(), |node| format!("node {node}"));
     let found = match &view.log {
-        Some(log) => match log.at(offset) {
-            Holds::Value(value) => {
+        Some(log) => match offset.map(|offset| log.at(offset)) {
+            Some(Holds::Value(value)) => {
                 format!("the final log of node {} holds {value} there", log.node)
             }
             _ => format!("the final log of node {} does not hold it", log.node),
@@ -85,6 +85,5 @@ fn describe(view: &KeyView<'_>, record: RecordId, offset: Offset) -> Finding {
         None => "polls went past it without returning it".to_owned(),
     };
     let why = format!("{who} acknowledged it (acks={acks}); {found}{}", view.held_by(record));
-    let shown = Some(offset).filter(|offset| *offset != Offset::MAX);
-    view.finding(record, shown, 38, "D1", why)
+    view.finding(record, offset, 38, "D1", why)
 }

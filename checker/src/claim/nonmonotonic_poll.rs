@@ -72,7 +72,7 @@ fn judge_inside(view: &KeyView<'_>, run: &PollRun, step: Step, findings: &mut Fi
     }
     let anomaly = if step.ranks < 1 { "int-nonmonotonic-poll" } else { "int-poll-skip" };
     let operation = view.op(run.op);
-    let ruling = moved(view, &step, operation.invoked_at, operation);
+    let ruling = moved(view, &step, operation, operation);
     findings.rule(anomaly, ruling, || describe(view, operation, None, &step));
 }
 
@@ -103,16 +103,16 @@ fn judge_between(
             "c.6 subscribe",
             format!("the subscription of event {}", last.event),
         )),
-        None => moved(view, &step, before.invoked_at, operation),
+        None => moved(view, &step, before, operation),
     };
     findings.rule(anomaly, ruling, || describe(view, operation, Some(before), &step));
 }
 
 /// An unclean election may set a consumer back or ahead; and records that may be gone may be
 /// passed over.
-fn moved(view: &KeyView<'_>, step: &Step, since: u64, operation: &Operation) -> Ruling {
+fn moved(view: &KeyView<'_>, step: &Step, before: &Operation, operation: &Operation) -> Ruling {
     let highest = step.from.max(step.to);
-    view.consumers_moved(highest, since, operation.completed_at).or_else(|| {
+    view.consumers_moved(highest, before, operation).or_else(|| {
         if step.ranks < 1 { Ruling::Forbidden } else { skipped_may_be_gone(view, step) }
     })
 }
@@ -123,7 +123,7 @@ fn skipped_may_be_gone(view: &KeyView<'_>, step: &Step) -> Ruling {
         .iter()
         .flat_map(|offset| view.key.order.holders(*offset).iter().map(|record| (*offset, *record)));
     holders
-        .map(|(offset, record)| view.loss(record, offset))
+        .map(|(offset, record)| view.deletion(offset).or_else(|| view.loss(record, Some(offset))))
         .reduce(Ruling::and)
         .unwrap_or(Ruling::Forbidden)
 }

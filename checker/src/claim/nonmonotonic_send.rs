@@ -100,7 +100,7 @@ fn ruling(view: &KeyView<'_>, op: OpId, before: Placed) -> Ruling {
         let fulfilled_by = "the producer was not promised order";
         return Ruling::Permitted(Permission::new(clause, fulfilled_by));
     }
-    view.loss(before.0, before.1)
+    view.loss(before.0, Some(before.1))
 }
 
 fn describe(

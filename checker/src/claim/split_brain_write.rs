@@ -85,7 +85,7 @@ fn judge_record(view: &KeyView<'_>, record: RecordId, findings: &mut Findings) {
         return;
     }
     let Some(deposed_by) = deposed_before(view, record) else { return };
-    findings.rule("split-brain-write", view.loss(record, offset), || {
+    findings.rule("split-brain-write", view.loss(record, Some(offset)), || {
         let why = format!(
             "accepted at {offset} by a leader whose epoch was over, and cut ({})",
             deposed_by.describe()

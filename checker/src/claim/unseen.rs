@@ -6,10 +6,12 @@ use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::{Findings, Ruling},
     index::records::RecordId,
+    replicas::{FinalLog, Holds},
     view::KeyView,
 };
 
-/// Counts acknowledged records that no ok poll returned; lost ones too.
+/// Counts acknowledged records that no ok poll returned; lost ones too. Not those whose place was
+/// deleted since: that may have been before anybody came to read it.
 pub static ENTRY: Entry = Entry {
     rules: &[38, 58, 60, 81],
     evidence: &["D8"],
@@ -26,6 +28,9 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
             continue;
         }
         let offset = records.ack(record, &view.run.index.ops);
+        if offset.is_some_and(|offset| view.is_deleted(offset)) {
+            continue;
+        }
         if let Some(why) = too_early(view, record, offset) {
             findings.undecided(why);
             continue;
@@ -57,12 +62,14 @@ fn too_early(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Op
 }
 
 fn ruling(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Ruling {
-    if view.key.records.is_read(record) {
-        return Ruling::Forbidden;
+    let log = view.log.as_ref();
+    let unreadable = |log: &FinalLog<'_>| offset.map(|at| log.at(at)) == Some(Holds::Unreadable);
+    if log.is_some_and(unreadable) {
+        let key = &view.key.key;
+        return Ruling::Undecided(format!("{key}: the final log is unreadable where it was"));
     }
-    let kept = view.log.as_ref().is_some_and(|log| log.committed_place(record).is_some());
-    match kept {
+    match log.is_some_and(|log| log.committed_place(record).is_some()) {
         true => Ruling::Forbidden,
-        false => view.loss(record, offset.unwrap_or(Offset::MAX)),
+        false => view.loss(record, offset),
     }
 }

@@ -31,6 +31,9 @@ use processes::Processes;
 use reads::Reads;
 use records::{RecordId, Records};
 
+/// Stands for no offset.
+const NO_OFFSET: highwater_history::Offset = highwater_history::Offset::MIN;
+
 /// A key's number within the index.
 pub type KeyId = u32;
 
@@ -49,6 +52,8 @@ pub struct Index {
     pub others: Vec<Event>,
     /// Operations whose attempts or errors rules 41 to 46 look at.
     pub tried: Vec<Tried>,
+    /// The highest epoch of each producer id that some operation's identity shows.
+    pub newest_epochs: BTreeMap<i64, i16>,
     /// What the history holds.
     pub counts: Counts,
     /// Records that an ok poll returned.

@@ -81,11 +81,10 @@ impl Order {
 
     fn tabulate(&mut self) {
         let (Some(first), Some(last)) = (self.offsets.first(), self.offsets.last()) else { return };
-        let span = last - first + 1;
-        if span > Self::SPREAD * self.offsets.len() as i64 + Self::HEAD {
-            return;
-        }
-        self.ranks = vec![NO_RANK; usize::try_from(span).expect("last is not below first")];
+        let most = Self::SPREAD * self.offsets.len() as i64 + Self::HEAD;
+        let span = last.checked_sub(*first).filter(|span| *span < most);
+        let Some(span) = span.and_then(|span| usize::try_from(span).ok()) else { return };
+        self.ranks = vec![NO_RANK; span + 1];
         for (rank, offset) in self.offsets.iter().enumerate() {
             self.ranks[(offset - first) as usize] = rank as u32;
         }
@@ -106,7 +105,11 @@ impl Order {
 
     /// The step from one known offset to another: the difference of their ranks.
     pub fn step(&self, from: Offset, to: Offset) -> i64 {
-        if to == from + 1 { 1 } else { self.rank(to) as i64 - self.rank(from) as i64 }
+        if from.checked_add(1) == Some(to) {
+            1
+        } else {
+            self.rank(to) as i64 - self.rank(from) as i64
+        }
     }
 
     /// Known offsets between two known ones, exclusive.

@@ -2,10 +2,7 @@
 
 use highwater_history::{LeaderEpoch, Offset};
 
-use super::{operations::OpId, records::RecordId};
-
-/// Stands for an offset that the poll did not tell.
-const NO_OFFSET: Offset = Offset::MIN;
+use super::{NO_OFFSET, operations::OpId, records::RecordId};
 
 /// What one operation read from one key: a stretch of the arrays in [`Reads`].
 #[derive(Clone, Copy, Debug)]

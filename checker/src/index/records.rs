@@ -3,15 +3,13 @@
 use highwater_history::{Offset, Value};
 
 use super::{
+    NO_OFFSET,
     dense::DenseIndex,
     operations::{NO_OP, OpId, Operations, Outcome},
 };
 
 /// A record's number within its key.
 pub type RecordId = u32;
-
-/// Stands for no offset.
-const NO_OFFSET: Offset = Offset::MIN;
 
 /// Bits of what is known of a record.
 mod flag {

@@ -2,10 +2,16 @@
 
 use highwater_history::{
     Event, EventValue, Key,
-    event::{Ack, EventKind, Function, MicroOp, Process, ReadRecord},
+    event::{Ack, EventError, EventKind, Function, MicroOp, Process, ReadRecord},
 };
 
-use super::{Builder, Index, operations::Operations, order::Order, reads::Reads, records::Records};
+use super::{
+    Builder, Index,
+    operations::{Operations, Outcome},
+    order::Order,
+    reads::Reads,
+    records::Records,
+};
 
 fn event(process: u64, kind: EventKind, f: Function, ops: Vec<MicroOp>) -> Event {
     Event::new(0, Process::Client(process), kind, f).with_value(EventValue::Ops(ops))
@@ -55,6 +61,35 @@ fn a_completion_of_another_function_or_record_is_refused() {
     assert_eq!(why, "a completion names value 2 of x, its invocation 1 of x");
     let none = event(7, EventKind::Ok, Function::Send, vec![]);
     assert_eq!(refusal(vec![invoke, none]), "a completion names 0 sends, its invocation 1");
+}
+
+/// An entry of `errors` is definite only where it says so, also when the whole operation failed.
+#[test]
+fn one_error_of_a_failed_operation_is_unknown_unless_it_says_fail() {
+    let mut ops = send(1, Ack::None);
+    ops.extend(send(2, Ack::None));
+    ops.extend(send(3, Ack::None));
+    let mut failed = event(7, EventKind::Fail, Function::Send, ops.clone());
+    let definite = EventError { outcome: Some("fail".to_owned()), ..EventError::code("A") };
+    failed.errors = Some(vec![Some(EventError::code("TIMEOUT")), Some(definite), None]);
+    let index = observe(vec![event(7, EventKind::Invoke, Function::Send, ops), failed])
+        .expect("the history is fit");
+    let records = &index.keys[0].records;
+    let outcomes: Vec<_> = records.ids().map(|id| records.outcome(id)).collect();
+    assert_eq!(outcomes, [Outcome::Info, Outcome::Fail, Outcome::Fail]);
+}
+
+/// In memory nobody has looked at the offsets yet; no sum of them may overflow.
+#[test]
+fn offsets_at_both_ends_have_ranks() {
+    let (mut records, mut reads) = (Records::default(), Reads::default());
+    for (nth, offset) in [i64::MIN + 1, -1, i64::MAX].into_iter().enumerate() {
+        let record = records.read(nth as i64, 0, Outcome::Ok);
+        reads.push(0, Some(offset), record, true);
+    }
+    let order = Order::build(&records, &reads, &Operations::default());
+    assert_eq!(order.step(-1, i64::MAX), 1);
+    assert_eq!(order.step(i64::MAX, i64::MIN + 1), -2);
 }
 
 #[test]
@@ -115,7 +150,7 @@ fn ranks_count_known_offsets_only() {
     let ops = Operations::default();
     let (mut records, mut reads) = (Records::default(), Reads::default());
     for (offset, value) in [(1, 10), (5, 20), (5, 30), (90_000, 40), (1, 10)] {
-        let record = records.read(value, 0, super::operations::Outcome::Ok);
+        let record = records.read(value, 0, Outcome::Ok);
         reads.push(0, Some(offset), record, true);
     }
     let order = Order::build(&records, &reads, &ops);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    LeaderEpoch, Manifest, NodeId,
+    LeaderEpoch, Manifest, NodeId, Promise,
     metadata::{ConfigFields, MetadataRecord, PartitionFields, TopicFields},
     promise::Promises,
 };
@@ -15,6 +15,7 @@ use super::Election;
 pub(super) struct Replay<'a> {
     manifest: &'a Manifest,
     promises: &'a Promises,
+    said: &'a Promise,
     topics: BTreeMap<String, String>,
     partitions: BTreeMap<(String, i32), Registration>,
     unclean_by_topic: BTreeMap<String, bool>,
@@ -41,10 +42,11 @@ const RECOVERING: i8 = 1;
 
 impl<'a> Replay<'a> {
     /// Nothing applied yet.
-    pub(super) fn new(manifest: &'a Manifest) -> Self {
+    pub(super) fn new(manifest: &'a Manifest, said: &'a Promise) -> Self {
         Self {
             manifest,
             promises: &manifest.promises,
+            said,
             topics: BTreeMap::new(),
             partitions: BTreeMap::new(),
             unclean_by_topic: BTreeMap::new(),
@@ -105,7 +107,9 @@ impl<'a> Replay<'a> {
             let topic = self.promises.topics.get(name);
             topic.and_then(|promise| promise.unclean_election)
         };
-        let set = self.unclean_by_topic.get(name).copied().or(self.unclean_of_cluster);
+        let set = self.said.unclean_election;
+        let set = set.or_else(|| self.unclean_by_topic.get(name).copied());
+        let set = set.or(self.unclean_of_cluster);
         set.or_else(promised).or(self.promises.run.unclean_election).unwrap_or(false)
     }
 
@@ -129,7 +133,7 @@ impl<'a> Replay<'a> {
         let mut unclean = false;
         if let Some(leader) = elected {
             next.leader = node(leader);
-            next.epoch += 1;
+            next.epoch = next.epoch.saturating_add(1);
             let outsider =
                 next.leader.is_some_and(|n| !now.isr.contains(&n) && !now.elr.contains(&n));
             unclean = outsider || fields.recovery == Some(RECOVERING);

@@ -11,7 +11,7 @@ use highwater_history::{
     manifest::Floor,
     metadata::MetadataRecord,
     outcome::{Ended, LagWindow, Limit, Missing, Recovery},
-    samples::{ReplicaState, Said, Sample},
+    samples::{PartitionState, ReplicaState, Said, Sample},
 };
 use serde_json::json;
 
@@ -97,16 +97,12 @@ impl World {
                 let isr = nodes.split(',').map(number).collect::<Result<_, _>>()?;
                 self.outcome().partitions.entry(Key::from(*key)).or_default().isr = isr;
             }
-            ("sample", [key, node, hw]) => {
-                let state = ReplicaState {
-                    key: Key::from(*key),
-                    hw: Some(number(hw)?),
-                    ..ReplicaState::default()
-                };
-                let at = self.ms * MS;
-                let said = Said::Replica(state);
-                let sample = Sample { asked: at, answered: at, node: number(node)?, said };
-                self.evidence.samples.push(sample);
+            ("sample", [key, node, hw, rest @ ..]) => {
+                let state = replica(key, number(hw)?, rest)?;
+                self.sample(number(node)?, Said::Replica(state));
+            }
+            ("told-leader", [key, node, epoch]) => {
+                self.told_leader(key, number(node)?, number(epoch)?);
             }
             ("read-to", [key, to]) => {
                 let to = number(to)?;
@@ -128,6 +124,19 @@ impl World {
             _ => return Err("this is no line of the notation".to_owned()),
         }
         Ok(())
+    }
+
+    fn told_leader(&mut self, key: &str, node: NodeId, leader_epoch: i32) {
+        let (key, leader) = (Key::from(key), Some(node));
+        let state = PartitionState { key, leader, leader_epoch, ..PartitionState::default() };
+        self.ms += 20;
+        self.sample(node, Said::Partition(state));
+        self.ms += 20;
+    }
+
+    fn sample(&mut self, node: NodeId, said: Said) {
+        let at = self.ms * MS;
+        self.evidence.samples.push(Sample { asked: at, answered: at, node, said });
     }
 
     fn manifest(&mut self) -> &mut Manifest {
@@ -286,32 +295,49 @@ impl World {
     }
 }
 
+/// What a replica says of itself in a sample.
+fn replica(key: &str, hw: Offset, words: &[&str]) -> Result<ReplicaState, String> {
+    let mut state = ReplicaState { key: Key::from(key), hw: Some(hw), ..ReplicaState::default() };
+    for word in words {
+        match word.split_once('=') {
+            Some(("leads", epoch)) => {
+                (state.leads, state.leader_epoch) = (Some(true), Some(number(epoch)?));
+            }
+            Some(("start", start)) => state.log_start = Some(number(start)?),
+            _ => return Err(format!("unknown part {word} of a sample")),
+        }
+    }
+    Ok(state)
+}
+
 /// `offset:value/epoch#producer.epoch.sequence`, all but the first two left out at will.
 fn batch(word: &str) -> Result<DumpBatch, String> {
     let (word, id) = word.split_once('#').map_or((word, None), |(word, id)| (word, Some(id)));
     let (word, epoch) = word.split_once('/').map_or((word, "0"), |(word, epoch)| (word, epoch));
-    let (offset, text) = word.split_once(':').ok_or("OFFSET:VALUE is needed")?;
-    let offset = number(offset)?;
+    let (offsets, text) = word.split_once(':').ok_or("OFFSET:VALUE is needed")?;
+    let (first, last) = offsets.split_once('-').unwrap_or((offsets, offsets));
+    let (text, damaged) = text.strip_suffix('~').map_or((text, false), |text| (text, true));
     let run = match text {
-        "!" => ValueRun::Unreadable(()),
-        text => ValueRun::One(value(text)?),
+        "" => None,
+        "!" => Some(ValueRun::Unreadable(())),
+        text => Some(ValueRun::One(value(text)?)),
     };
     let id = id.map(identity).transpose()?;
     let crc = match run {
-        ValueRun::One(value) => value as u32,
-        ValueRun::Run(..) | ValueRun::Unreadable(()) => 0,
+        Some(ValueRun::One(value)) => value as u32,
+        Some(ValueRun::Run(..) | ValueRun::Unreadable(())) | None => 0,
     };
     Ok(DumpBatch {
-        base_offset: offset,
-        last_offset: offset,
+        base_offset: number(first)?,
+        last_offset: number(last)?,
         epoch: number(epoch)?,
         producer_id: id.map_or(-1, |id| id.producer_id),
         producer_epoch: id.map_or(-1, |id| id.producer_epoch),
         sequence: id.map_or(-1, |id| id.sequence),
         control: false,
         crc,
-        damage: None,
-        values: vec![run],
+        damage: damaged.then(|| "CRC is 1, bytes say 2".to_owned()),
+        values: run.into_iter().collect(),
         offset_deltas: None,
     })
 }

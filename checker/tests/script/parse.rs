@@ -14,14 +14,17 @@
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0           a session of processes 3 and 4
-//! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time
+//! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
+//! told-leader x 2 1     a sample: node 2 leads under epoch 1
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
-//!                       the final dump of the leader, node 1; # identity, ! unreadable
+//!                       the final dump of the leader, node 1; # identity, ! unreadable;
+//!                       0:a~ a damaged batch, 1-3:~ one of which nothing can be read
 //! follower x 2 ...      the final dump of another replica
 //! dump x 2 ...          a dump of an earlier moment
 //!                       hw=? where the dump does not tell its high watermark
 //! isr x 1,2             who was in sync at the end
-//! sample x 2 1          the high watermark that a replica told at this time
+//! sample x 2 1 [leads=0] [start=1]      the high watermark that a replica told at this time, as
+//!                       leader of epoch 0, with its log start
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason; `lag` makes the harness late then
 //! limit max-recovery 100 250             a limit in ms, and what it took

@@ -162,6 +162,11 @@ impl Builder<'_> {
 
     fn note_attempts(&mut self, completion: &Completion<'_>, pending: &Pending) {
         let event = completion.event;
+        if let Some(id) = event.id {
+            let newest =
+                self.index.newest_epochs.entry(id.producer_id).or_insert(id.producer_epoch);
+            *newest = (*newest).max(id.producer_epoch);
+        }
         let (Some(Attempts::List(attempts)), Some(id)) = (&event.attempts, event.id) else {
             return;
         };
@@ -218,8 +223,7 @@ fn micro_outcome(completion: &Completion<'_>, micro: usize) -> Outcome {
 }
 
 fn is_definite(error: &EventError, event: &Event) -> bool {
-    event.attempts != Some(Attempts::Hidden)
-        && (error.is_definite() || event.kind == EventKind::Fail)
+    event.attempts != Some(Attempts::Hidden) && error.is_definite()
 }
 
 fn requests(event: &Event) -> Requests {
