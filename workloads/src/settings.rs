@@ -118,6 +118,11 @@ impl Default for Settings {
 /// Largest padded payload: a batch of a few must stay under the brokers' default limit of 1 MiB.
 const MAX_VALUE_SIZE: u32 = 256 * 1024;
 
+/// Most clients of a kind: each has connections and buffers of its own.
+const MAX_CLIENTS: u32 = 10_000;
+/// Most partitions over all topics.
+const MAX_PARTITIONS: u32 = 1_000;
+
 /// Why settings are refused; the text is one sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{option}: {problem}")]
@@ -133,13 +138,19 @@ impl Settings {
     pub fn validate(&self) -> Result<(), BadSetting> {
         let bad = |option, problem: String| Err(BadSetting { option, problem });
         let levels = self.acks.levels().len() as u32;
+        for (option, clients) in [("--producers", self.producers), ("--consumers", self.consumers)]
+        {
+            if clients > MAX_CLIENTS {
+                return bad(option, format!("at most {MAX_CLIENTS} clients fit"));
+            }
+        }
         if self.producers < levels {
             return bad("--producers", format!("needs at least {levels}, one an acks level"));
         }
         if self.topics < levels {
             return bad("--topics", format!("needs at least {levels}, one an acks level"));
         }
-        if self.partitions == 0 || self.topics * self.partitions > 1_000 {
+        if self.partitions == 0 || self.topics.saturating_mul(self.partitions) > MAX_PARTITIONS {
             return bad("--partitions", "1 to 1000 partitions over all topics fit".into());
         }
         if self.in_flight == 0 || self.in_flight > 5 {
@@ -149,5 +160,20 @@ impl Settings {
             return bad("--value-size", format!("at most {MAX_VALUE_SIZE} bytes fit"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn numbers_that_do_not_fit_are_refused_by_their_option() {
+        let refusal = |settings: Settings| settings.validate().unwrap_err().option;
+        let default = Settings::default;
+        assert_eq!(refusal(Settings { producers: 10_001, ..default() }), "--producers");
+        assert_eq!(refusal(Settings { consumers: 10_001, ..default() }), "--consumers");
+        let settings = Settings { topics: 70_000, partitions: 70_000, ..default() };
+        assert_eq!(refusal(settings), "--partitions", "the product has more than 32 bits");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use highwater_history::event::Acks;
 
-use crate::{Completion, Key, Op, Outcome, Time, op::Gave, workload::Role};
+use crate::{Completion, Key, Op, Outcome, Time, workload::Role};
 
 /// Counts of operations and records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,13 +19,20 @@ pub struct Counts {
     pub info: u64,
     /// Sends ended ok, by acks level.
     pub sends_ok: BTreeMap<Acks, u64>,
-    /// Records that polls returned, repeats included.
-    pub records_read: u64,
+    /// When a send to each key was last begun.
+    pub last_begun: BTreeMap<Key, Time>,
     /// When a send to each key last ended ok.
     pub last_ok: BTreeMap<Key, Time>,
 }
 
 impl Counts {
+    pub(super) fn begin(&mut self, now: Time, op: &Op) {
+        self.invoked += 1;
+        if let Op::Send { key, .. } = op {
+            self.last_begun.insert(*key, now);
+        }
+    }
+
     pub(super) fn add(&mut self, now: Time, role: Role, op: &Op, completion: &Completion) {
         match completion.outcome {
             Outcome::Ok => self.ok += 1,
@@ -37,10 +44,6 @@ impl Counts {
             if let Op::Send { key, .. } = op {
                 self.last_ok.insert(*key, now);
             }
-        }
-        if let Gave::Polled { reads, .. } = &completion.gave {
-            self.records_read +=
-                reads.iter().map(|(_, read)| read.records.len() as u64).sum::<u64>();
         }
     }
 

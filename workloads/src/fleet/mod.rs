@@ -334,7 +334,7 @@ impl Fleet {
         let (slot, process) = session.begin(intended, op.clone());
         let event = events::invocation((now, intended), process, &op, &self.names);
         out.push(Effect::Record(Box::new(event)));
-        self.counts.invoked += 1;
+        self.counts.begin(now, &op);
         let mut effects = Vec::new();
         session.client.step(now, client::Input::Operate(slot, op), &mut effects);
         for effect in effects {

@@ -78,7 +78,7 @@ fn level_label(acks: Acks) -> &'static str {
 fn seats(settings: &Settings) -> Vec<Role> {
     let level = |nth: u32| match settings.acks {
         AcksMode::Only(acks) => acks,
-        AcksMode::Mix => [Acks::All, Acks::One, Acks::All, Acks::Zero][nth as usize % 4],
+        AcksMode::Mix => [Acks::All, Acks::One, Acks::Zero, Acks::All][nth as usize % 4],
     };
     let producers = (0..settings.producers).map(|nth| Role::Producer(level(nth)));
     producers.chain((0..settings.consumers).map(|_| Role::Consumer)).collect()
@@ -208,5 +208,20 @@ impl Consuming {
         self.assigned = true;
         self.polls_left = self.rng.random_range(REREAD_POLLS);
         Planned { start, op: Op::Assign { keys: self.keys.clone(), seek_to_beginning } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Acks, AcksMode, Role, Settings, seats};
+
+    #[test]
+    fn as_few_producers_as_levels_serve_every_level() {
+        let settings = Settings { acks: AcksMode::Mix, producers: 3, ..Settings::default() };
+        settings.validate().unwrap();
+        let seats = seats(&settings);
+        for acks in [Acks::All, Acks::One, Acks::Zero] {
+            assert!(seats.contains(&Role::Producer(acks)), "{acks:?}");
+        }
     }
 }
