@@ -33,6 +33,8 @@ pub struct HealReport {
     pub killed: Vec<Healed>,
     /// What the journal demands and this version cannot undo, each in one sentence.
     pub left: Vec<String>,
+    /// What resisted, each in one sentence; the journal still demands it.
+    pub failed: Vec<String>,
 }
 
 /// A process that was healed away.
@@ -48,7 +50,7 @@ impl HealReport {
     /// Whether there was nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.resumed.is_empty() && self.killed.is_empty() && self.left.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -98,8 +100,10 @@ pub enum HealError {
 /// Restores the machine after the run in `run_folder` was killed: resumes what it paused and kills
 /// what it started, nothing else. A second call finds nothing to do.
 ///
+/// A process that resists is told in the report and does not keep the others from being healed.
+///
 /// # Errors
-/// When there is no journal to go by, the run still runs, or a process resists.
+/// When there is no journal to go by or the run still runs.
 pub fn heal(run_folder: &Path) -> Result<HealReport, HealError> {
     let path = journal::path(run_folder);
     let folder = run_folder.to_owned();
@@ -113,40 +117,61 @@ pub fn heal(run_folder: &Path) -> Result<HealReport, HealError> {
     }
     let left = left_to_heal(&Lines::<JournalEntry>::read(&path)?.lines);
     let mut report = HealReport::default();
-    let (pauses, others): (Vec<&Act>, Vec<&Act>) =
-        left.values().partition(|act| matches!(act, Act::Pause(_)));
-    for act in pauses.into_iter().chain(others) {
-        undo(act, &mut report)?;
-    }
+    let (pauses, others): (Vec<_>, Vec<_>) =
+        left.iter().partition(|(_, act)| matches!(act, Act::Pause(_)));
+    let undone = undo_each(pauses.into_iter().chain(others), &mut report, undo);
     let folder = run_folder.canonicalize().unwrap_or(folder);
     for marked in marked_processes(&folder) {
-        kill(&marked.command, marked.id, &mut report)?;
+        if let Err(error) = kill(&marked.command, marked.id, &mut report) {
+            report.failed.push(error.to_string());
+        }
     }
-    close(&path, left.keys().copied())?;
+    close(&path, undone.into_iter())?;
     Ok(report)
 }
 
-fn undo(act: &Act, report: &mut HealReport) -> Result<(), HealError> {
+/// Undoes one act after the other, whatever becomes of those before; gives those that are undone.
+fn undo_each<'a>(
+    acts: impl Iterator<Item = (&'a u64, &'a Act)>,
+    report: &mut HealReport,
+    undo: impl Fn(&Act, &mut HealReport) -> Result<bool, HealError>,
+) -> Vec<u64> {
+    let mut undone = Vec::new();
+    for (number, act) in acts {
+        match undo(act, report) {
+            Ok(true) => undone.push(*number),
+            Ok(false) => {}
+            Err(error) => report.failed.push(error.to_string()),
+        }
+    }
+    undone
+}
+
+/// Undoes an act; false when somebody else has to.
+fn undo(act: &Act, report: &mut HealReport) -> Result<bool, HealError> {
     match act {
-        Act::Process(identity) => match OsProcess::from_journal(identity) {
-            Some(process) => kill(&identity.name, process, report),
-            None => Ok(()),
-        },
-        Act::Pause(identity) => match OsProcess::from_journal(identity) {
-            Some(process) => resume(&identity.name, process, report),
-            None => Ok(()),
-        },
+        Act::Process(identity) => {
+            if let Some(process) = OsProcess::from_journal(identity) {
+                kill(&identity.name, process, report)?;
+            }
+        }
+        Act::Pause(identity) => {
+            if let Some(process) = OsProcess::from_journal(identity) {
+                resume(&identity.name, process, report)?;
+            }
+        }
         // The proxies' rules went with the process that obeyed them.
-        Act::Link { .. } => Ok(()),
+        Act::Link { .. } => {}
         Act::Rule { undo } => {
             report.left.push(format!("run by hand: {}", undo.join(" ")));
-            Ok(())
+            return Ok(false);
         }
         Act::Path { path } => {
             report.left.push(format!("remove by hand: {path}"));
-            Ok(())
+            return Ok(false);
         }
     }
+    Ok(true)
 }
 
 fn resume(name: &str, process: OsProcess, report: &mut HealReport) -> Result<(), HealError> {

@@ -41,5 +41,8 @@ pub(super) fn heal(args: &HealArgs) -> Exit {
             out::line(&format!("left: {left}"));
         }
     }
-    if report.left.is_empty() { Exit::Valid } else { Exit::Harness }
+    for failed in &report.failed {
+        eprintln!("highwater: {failed}");
+    }
+    if report.left.is_empty() && report.failed.is_empty() { Exit::Valid } else { Exit::Harness }
 }

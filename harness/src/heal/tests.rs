@@ -1,6 +1,6 @@
 //! What a killed run leaves is restored, once, and strangers are left alone.
 
-use std::{os::unix::process::CommandExt, process::Command};
+use std::{collections::BTreeMap, os::unix::process::CommandExt, process::Command};
 
 use tempfile::TempDir;
 
@@ -104,7 +104,25 @@ fn a_half_written_last_line_does_not_hinder() {
 fn what_cannot_be_undone_is_said() {
     let undo = ["nft", "delete", "table"].map(str::to_owned).to_vec();
     let folder = killed_run(vec![Act::Rule { undo }]);
-    assert_eq!(heal(folder.path()).unwrap().left, ["run by hand: nft delete table"]);
+    for _ in 0..2 {
+        assert_eq!(heal(folder.path()).unwrap().left, ["run by hand: nft delete table"]);
+    }
+}
+
+#[test]
+fn a_process_that_resists_does_not_keep_the_others_from_being_healed() {
+    let acts: BTreeMap<u64, Act> =
+        (1..=3).map(|number| (number, Act::Path { path: format!("/{number}") })).collect();
+    let mut report = HealReport::default();
+    let undone = undo_each(acts.iter(), &mut report, |act, _| match act {
+        Act::Path { path } if path == "/1" => {
+            Err(HealError::Stays { name: "node 1".to_owned(), pid: 7 })
+        }
+        Act::Path { path } => Ok(path == "/3"),
+        _ => unreachable!("only paths were given"),
+    });
+    assert_eq!(undone, [3], "the journal closes only what was undone");
+    assert_eq!(report.failed, ["node 1 (pid 7) is still there 10 s after SIGKILL"]);
 }
 
 #[test]
