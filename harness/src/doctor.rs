@@ -17,6 +17,8 @@ use crate::{ports::PortPool, target::find_node_binary};
 const FILES_WANTED: u64 = 4_096;
 /// A full run with its logs and dumps fits in this many bytes.
 const DISK_WANTED: u64 = 2 << 30;
+/// Three brokers and a controller take so many: two for each of their listeners.
+const PORTS_WANTED: usize = 14;
 /// Clients, three brokers and the harness want at least this many.
 const CORES_WANTED: usize = 2;
 
@@ -79,8 +81,10 @@ fn open_files() -> Check {
 }
 
 fn ports() -> Check {
-    let (ok, found) = match PortPool::new().take() {
-        Ok(port) => (true, format!("free ones from {port} on")),
+    let mut pool = PortPool::new();
+    let taken: Result<Vec<u16>, _> = (0..PORTS_WANTED).map(|_| pool.take()).collect();
+    let (ok, found) = match taken {
+        Ok(ports) => (true, format!("{PORTS_WANTED} free ones from {} on", ports[0])),
         Err(error) => (false, error.to_string()),
     };
     Check { name: "ports", ok, found, skipped: "every run" }

@@ -2,7 +2,8 @@
 //!
 //! A port is reserved by binding an abstract Unix socket named after it: the kernel gives the name
 //! to one process and frees it when that process ends, so nothing is left behind. Ports lie below
-//! the ephemeral range, so that no outgoing connection takes one while its broker is down.
+//! the ephemeral range, so that no outgoing connection takes one while its broker is down; where
+//! that range leaves no room, they lie inside it.
 
 use std::{
     fs,
@@ -17,8 +18,10 @@ use thiserror::Error;
 
 /// The lowest port that is handed out.
 const LOWEST: u16 = 10_000;
-/// Where the ephemeral range starts when the kernel does not say.
-const EPHEMERAL_DEFAULT: u16 = 32_768;
+/// The ephemeral range when the kernel does not say.
+const EPHEMERAL_DEFAULT: (u16, u16) = (32_768, 60_999);
+/// Fewer ports than this between the lowest and the ephemeral range are too few for runs.
+const ROOM: u16 = 1_000;
 
 /// Why no port could be had.
 #[derive(Debug, Error)]
@@ -48,7 +51,7 @@ impl PortPool {
     /// A pool that starts its search at a place of its own, to keep runs apart.
     #[must_use]
     pub fn new() -> Self {
-        let highest = ephemeral_start().saturating_sub(1).max(LOWEST + 1);
+        let highest = highest(ephemeral_range());
         let span = u32::from(highest - LOWEST);
         let next = LOWEST + (std::process::id().wrapping_mul(7919) % span) as u16;
         Self { next, highest, reserved: Vec::new() }
@@ -85,11 +88,15 @@ fn reserve(port: u16) -> Option<UnixListener> {
     Some(held)
 }
 
-fn ephemeral_start() -> u16 {
-    fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
-        .ok()
-        .and_then(|text| text.split_whitespace().next()?.parse().ok())
-        .unwrap_or(EPHEMERAL_DEFAULT)
+/// The highest port to hand out on a machine with this ephemeral range.
+fn highest((start, end): (u16, u16)) -> u16 {
+    if start >= LOWEST + ROOM { start - 1 } else { end.max(LOWEST + ROOM) }
+}
+
+fn ephemeral_range() -> (u16, u16) {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut numbers = text.split_whitespace().map_while(|number| number.parse().ok());
+    numbers.next().zip(numbers.next()).unwrap_or(EPHEMERAL_DEFAULT)
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ fn a_dropped_pool_frees_its_ports() {
 }
 
 #[test]
-fn ports_lie_below_the_ephemeral_range() {
-    let mut pool = PortPool::new();
-    assert!(pool.take().unwrap() < ephemeral_start());
+fn ports_lie_below_the_ephemeral_range_where_it_leaves_room() {
+    assert_eq!(highest(EPHEMERAL_DEFAULT), 32_767);
+    assert_eq!(highest((1_024, 65_000)), 65_000, "then they lie inside it");
+    assert_eq!(highest((1_024, 5_000)), LOWEST + ROOM, "or above");
 }
