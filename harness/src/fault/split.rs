@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::{Entry, OnLinks, read};
 use crate::{
+    cluster::{ClusterPlan, NodeId, NodePlan},
     nemesis::{Aim, Aimer, NotInstalled, Role, Stretch, Ways},
     proxy::{Action, Endpoint},
 };
@@ -28,14 +29,44 @@ fn minority() -> Aim {
 
 impl OnLinks for Split {
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
-        let mut side = aimer.nodes(&self.side)?;
-        let plan = aimer.plan();
-        if self.with_controllers {
-            side.extend(plan.controllers().map(|node| node.id));
-        }
-        let (from, to) = plan.nodes.keys().partition::<Vec<_>, _>(|node| side.contains(node));
-        let ends = |nodes: Vec<_>| nodes.into_iter().copied().map(Endpoint::Node).collect();
+        let side = aimer.nodes(&self.side)?;
+        let (from, to) = sides(aimer.plan(), &side, self.with_controllers);
+        let ends = |nodes: Vec<NodeId>| nodes.into_iter().map(Endpoint::Node).collect();
         let (ways, action) = (Ways::Both, Action::Cut);
         Ok(Stretch { from: ends(from), to: ends(to), ways, action, discard: false })
+    }
+}
+
+/// The nodes of the side, and all others. Controllers that are brokers are where their aim puts
+/// them.
+fn sides(
+    plan: &ClusterPlan,
+    side: &[NodeId],
+    with_controllers: bool,
+) -> (Vec<NodeId>, Vec<NodeId>) {
+    let nodes = plan.nodes.values();
+    let (here, there): (Vec<_>, Vec<_>) =
+        nodes.partition(|node| side.contains(&node.id) || (with_controllers && !node.roles.broker));
+    let ids = |nodes: Vec<&NodePlan>| nodes.into_iter().map(|node| node.id).collect();
+    (ids(here), ids(there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClusterPlan, NodeId, sides};
+    use crate::{cluster::ControllerPlacement, ports::PortPool};
+
+    #[test]
+    fn only_controllers_that_are_no_brokers_join_a_side() {
+        let split = |placement| {
+            let folder = tempfile::TempDir::new().unwrap();
+            let mut ports = PortPool::new();
+            let plan = ClusterPlan::new(folder.path(), "c", 3, placement, &mut ports).unwrap();
+            sides(&plan, &[NodeId(3)], true)
+        };
+        let nodes = |ids: &[i32]| ids.iter().copied().map(NodeId).collect::<Vec<_>>();
+        let separate = split(ControllerPlacement::Separate(1));
+        assert_eq!(separate, (nodes(&[3, 101]), nodes(&[1, 2])));
+        assert_eq!(split(ControllerPlacement::Combined), (nodes(&[3]), nodes(&[1, 2])));
     }
 }
