@@ -14,6 +14,10 @@ const REQUEST_HEAD: usize = PREFIX + 2 + 2 + 4 + 2;
 /// Prefix, correlation id.
 const ANSWER_HEAD: usize = PREFIX + 4;
 
+/// Requests of a connection that are remembered: those at acks=0 are never answered, and nobody has
+/// so many others in flight.
+const ASKED_AT_MOST: usize = 10_000;
+
 /// What a frame is: its own header's words, or for an answer those of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
@@ -48,7 +52,11 @@ impl Exchange {
     }
 
     fn ask(&self, head: Head) {
-        self.lock().push_back(head);
+        let mut asked = self.lock();
+        if asked.len() == ASKED_AT_MOST {
+            asked.pop_front();
+        }
+        asked.push_back(head);
     }
 
     /// The request that an answer belongs to. Requests before it get none any more: acks=0.

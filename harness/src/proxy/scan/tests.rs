@@ -79,3 +79,15 @@ fn bytes_that_are_no_frames_pass_unread() {
     assert_eq!(scan.read(30, &bytes, &Exchange::default(), &mut marks), 60);
     assert!(marks.is_empty());
 }
+
+#[test]
+fn requests_that_are_never_answered_are_forgotten_in_the_end() {
+    let exchange = Exchange::default();
+    for number in 0..ASKED_AT_MOST as i32 + 5 {
+        exchange.ask(Head { api_key: 0, version: 3, correlation_id: number });
+    }
+    assert_eq!(exchange.lock().len(), ASKED_AT_MOST);
+    assert_eq!(exchange.answered(4), None, "the oldest went first");
+    let last = ASKED_AT_MOST as i32 + 4;
+    assert_eq!(exchange.answered(last).map(|head| head.correlation_id), Some(last));
+}
