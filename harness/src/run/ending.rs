@@ -9,8 +9,15 @@ use highwater_history::{
 };
 use highwater_workloads::Key;
 
-use super::{evidence::availability, fail::Failure, play::Played, setup::Setup, world::World};
+use super::{
+    evidence::{availability, dumps::replica_folder, segments},
+    fail::Failure,
+    play::Played,
+    setup::Setup,
+    world::World,
+};
 use crate::{
+    cluster::NodeId,
     nemesis::{ClusterView, Partition},
     steps::Span,
 };
@@ -81,6 +88,11 @@ impl Ending<'_> {
         Ok(limits)
     }
 
+    fn log_start(&self, node: NodeId, key: Key) -> Option<i64> {
+        let World { cluster, catalog, .. } = self.world;
+        segments::log_start(&replica_folder(cluster, catalog, node, key)?)
+    }
+
     fn partitions(&self) -> BTreeMap<highwater_history::Key, FinalPartition> {
         let catalog = &self.world.catalog;
         let entry = |key: Key| {
@@ -93,7 +105,7 @@ impl Ending<'_> {
                 leader_epoch: seen.leader_epoch,
                 isr: seen.isr.iter().map(|node| node.0).collect(),
                 replicas: seen.replicas.iter().map(|node| node.0).collect(),
-                log_start: None,
+                log_start: leader.and_then(|leader| self.log_start(leader, key)),
                 hw: seen.high_watermark,
                 leo: leader.and_then(|leader| seen.leo.get(&leader).copied()),
                 final_read_to: self.read_to.get(&key).copied(),

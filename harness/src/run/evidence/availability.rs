@@ -17,7 +17,7 @@ pub fn longest_gap(history: &Path) -> Result<u64, FormatError> {
     for event in HistoryReader::open(history)? {
         gaps.event(&event?);
     }
-    Ok(gaps.longest)
+    Ok(gaps.longest())
 }
 
 /// Keys that wait for an acknowledgement, and since when.
@@ -25,12 +25,15 @@ pub fn longest_gap(history: &Path) -> Result<u64, FormatError> {
 struct Gaps {
     waiting: BTreeMap<Key, u64>,
     longest: u64,
+    /// When a send last began or ended: afterwards nobody asked any more.
+    last: u64,
 }
 
 impl Gaps {
     fn event(&mut self, event: &Event) {
         let EventValue::Ops(ops) = &event.value else { return };
         let Some(MicroOp::Send { key, .. }) = ops.first() else { return };
+        self.last = event.time;
         match (&event.f, event.kind) {
             (Function::Send, EventKind::Invoke) => {
                 self.waiting.entry(key.clone()).or_insert(event.time);
@@ -42,6 +45,12 @@ impl Gaps {
             }
             _ => {}
         }
+    }
+
+    /// The longest one; those that are open at the end count as long as they were seen.
+    fn longest(&self) -> u64 {
+        let open = self.waiting.values().map(|since| self.last.saturating_sub(*since));
+        open.max().unwrap_or(0).max(self.longest)
     }
 }
 
@@ -66,6 +75,15 @@ mod tests {
         for (time, kind) in events.into_iter().chain([(45, "ok"), (50, "invoke")]) {
             gaps.event(&event(time, kind, time));
         }
-        assert_eq!(gaps.longest, 35);
+        assert_eq!(gaps.longest(), 35);
+    }
+
+    #[test]
+    fn a_gap_that_never_closes_counts() {
+        let mut gaps = Gaps::default();
+        for (time, kind) in [(5, "invoke"), (7, "ok"), (10, "invoke"), (20, "fail"), (90, "fail")] {
+            gaps.event(&event(time, kind, time));
+        }
+        assert_eq!(gaps.longest(), 80);
     }
 }

@@ -93,10 +93,7 @@ impl Dumper {
     }
 
     fn replica_folder(&self, node: NodeId, key: Key) -> Option<PathBuf> {
-        let name = format!("{}-{}", self.catalog.topic(key).name, self.catalog.partition(key));
-        let node = self.cluster.plan().nodes.get(&node)?;
-        let folders = self.cluster.target().log_dirs(node);
-        folders.into_iter().map(|folder| folder.join(&name)).find(|folder| folder.is_dir())
+        replica_folder(&self.cluster, &self.catalog, node, key)
     }
 
     fn dump(
@@ -118,7 +115,7 @@ impl Dumper {
             topic: self.catalog.topic(key).name.clone(),
             partition: self.catalog.partition(key),
             from,
-            log_start: None,
+            log_start: segments::log_start(folder),
             hw: None,
             epochs: segments::epochs(folder),
             same_as: shared.clone(),
@@ -138,7 +135,7 @@ impl Dumper {
     fn read(&self, key: Key, folder: &Path, from: i64) -> Result<Vec<DumpBatch>, FormatError> {
         let names = (&*self.run_id, self.catalog.name(key));
         let mut batches = Vec::new();
-        segments::batches(folder, |batch| {
+        segments::batches(folder, from, |batch| {
             if batch.header().last_offset() >= from {
                 batches.push(describe(names, &batch));
             }
@@ -146,6 +143,18 @@ impl Dumper {
         .map_err(|source| FormatError::io(folder, source))?;
         Ok(batches)
     }
+}
+
+/// Where a node has its replica of a key; `None` when it has none.
+pub(in crate::run) fn replica_folder(
+    cluster: &Cluster,
+    catalog: &Catalog,
+    node: NodeId,
+    key: Key,
+) -> Option<PathBuf> {
+    let name = format!("{}-{}", catalog.topic(key).name, catalog.partition(key));
+    let folders = cluster.target().log_dirs(cluster.plan().nodes.get(&node)?);
+    folders.into_iter().map(|folder| folder.join(&name)).find(|folder| folder.is_dir())
 }
 
 /// What another dump of the key already holds: everything below the first batch that differs.

@@ -45,7 +45,7 @@ pub fn collect(cluster: &Cluster, file: &Path) -> Result<(), FormatError> {
 
 fn read(folder: &Path) -> Result<Vec<Line>, FormatError> {
     let mut lines = Vec::new();
-    segments::batches(folder, |batch| lines.extend(records(&batch)))
+    segments::batches(folder, 0, |batch| lines.extend(records(&batch)))
         .map_err(|source| FormatError::io(folder, source))?;
     Ok(lines)
 }

@@ -5,5 +5,5 @@ pub mod availability;
 pub mod dumps;
 pub mod final_read;
 pub mod metadata;
-mod segments;
+pub(super) mod segments;
 pub mod witness;
