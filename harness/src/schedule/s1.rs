@@ -13,7 +13,7 @@ pub static ENTRY: Entry = Entry {
             "about": "Leader kill loop under load; followers are 30 ms behind.",
             "repeat": true,
             "steps": [
-                {"when": "after 1s", "let": {"old": "leader(all-0)"}, "do": "slow-link",
+                {"when": "after 1s", "do": "slow-link",
                  "with": {"from": "leader", "to": "followers", "delay_ms": 30}, "for": "1500ms"},
                 {"when": "after 1s", "do": "kill", "with": {"aim": "leader"}, "for": "2500ms"},
                 {"when": "healed"},

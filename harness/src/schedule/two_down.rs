@@ -1,4 +1,4 @@
-//! Two of three brokers are down: acks=all writes are refused, nothing is lost.
+//! Two of three brokers are down: nothing more is committed, and nothing is lost.
 
 use serde_json::json;
 
@@ -25,9 +25,9 @@ pub static ENTRY: Entry = Entry {
                  "claim": "the leader is alone in the ISR"},
                 {"let": {"hw": "hw(all-0)"}},
                 {"always": "hw(all-0) == $hw", "for": "2s",
-                 "claim": "no write is acknowledged: the high watermark stays"},
+                 "claim": "the high watermark stays: nothing more is committed"},
                 {"when": "healed", "check": "hw(all-0) > $hw and isr_size(all-0) == 3",
-                 "within": "20s", "claim": "with the brokers back writes go on"},
+                 "within": "20s", "claim": "with the brokers back the ISR is full and the high watermark moves"},
             ],
             "expect": [{"count": "anomalies.lost-write", "at_most": 0}],
         })

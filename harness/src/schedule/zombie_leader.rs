@@ -1,4 +1,4 @@
-//! An isolated leader takes acks=1 writes that vanish, and confirms no acks=all.
+//! An isolated leader takes acks=1 writes that vanish; no acknowledged acks=all write is lost.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry {
                 {"check": "leader(one-0) != $l", "within": "4s",
                  "claim": "the others elect a leader of their own"},
                 {"when": "healed", "check": "$l in isr(one-0)", "within": "15s",
-                 "claim": "the old leader cuts its log and follows"},
+                 "claim": "the old leader follows and is in sync again"},
             ],
             "expect": [
                 {"count": "anomalies.lost-write", "at_most": 0},
