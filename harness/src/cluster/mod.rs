@@ -15,7 +15,7 @@ pub use life::{Life, NodeState};
 pub use node_id::NodeId;
 pub use pause::PauseGuard;
 pub use plan::{ClusterPlan, ControllerPlacement, Listener, NodePlan, Place, PlanError, Roles};
-pub use properties::server_properties;
+pub use properties::{is_planned, server_properties};
 pub use running::Cluster;
 
 #[cfg(test)]

@@ -36,6 +36,25 @@ fn planned(plan: &ClusterPlan, node: &NodePlan) -> BTreeMap<String, String> {
     all.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
+/// Whether the harness stands on this property: who a node is, where it listens and writes.
+#[must_use]
+pub fn is_planned(key: &str) -> bool {
+    const PLANNED: [&str; 11] = [
+        "advertised.listeners",
+        "cluster.id",
+        "controller.listener.names",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "listener.security.protocol.map",
+        "listeners",
+        "log.dir",
+        "log.dirs",
+        "node.id",
+        "process.roles",
+    ];
+    PLANNED.contains(&key)
+}
+
 fn roles(node: &NodePlan) -> String {
     let roles = [(node.roles.broker, "broker"), (node.roles.controller, "controller")];
     let names: Vec<&str> = roles.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
@@ -54,4 +73,21 @@ fn voters(plan: &ClusterPlan) -> String {
         Some(format!("{}@{}", node.id, place.proxy))
     });
     places.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::ControllerPlacement, ClusterPlan, is_planned, planned};
+    use crate::ports::PortPool;
+
+    #[test]
+    fn everything_that_the_plan_writes_is_the_harness_s_own() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let (placement, mut ports) = (ControllerPlacement::Combined, PortPool::new());
+        let plan = ClusterPlan::new(folder.path(), "c", 1, placement, &mut ports).unwrap();
+        for node in plan.nodes.values() {
+            let written = planned(&plan, node);
+            assert!(written.keys().all(|key| is_planned(key)), "{written:?}");
+        }
+    }
 }

@@ -99,7 +99,7 @@ pub async fn metadata(
     Ok(seen)
 }
 
-/// Creates topics under these names; gives the refusals, one sentence each.
+/// Creates topics under these names; gives the refusals: name, code, one sentence.
 ///
 /// # Errors
 /// When the broker cannot be asked.
@@ -107,7 +107,7 @@ pub async fn create_topics(
     broker: &mut Direct,
     topics: &[(String, &TopicSetup)],
     patience: Duration,
-) -> Result<Vec<String>, DirectError> {
+) -> Result<Vec<(String, i16, String)>, DirectError> {
     let request = CreateTopicsRequest::default()
         .with_topics(topics.iter().map(|(name, setup)| creatable(name, setup)).collect())
         .with_timeout_ms(patience.as_millis() as i32);
@@ -115,7 +115,10 @@ pub async fn create_topics(
     let ResponseKind::CreateTopics(answer) = answer else { return Err(other_kind()) };
     let refused = answer.topics.iter().filter(|topic| topic.error_code != 0).map(|topic| {
         let why = topic.error_message.as_deref().unwrap_or("no reason given");
-        format!("topic {}: {}: {why}", *topic.name, outcome::row(topic.error_code).name)
+        let code = topic.error_code;
+        let name = topic.name.to_string();
+        let why = format!("topic {name}: {}: {why}", outcome::row(code).name);
+        (name, code, why)
     });
     Ok(refused.collect())
 }

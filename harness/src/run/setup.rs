@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum as _;
 use highwater_history::event::{Acks, Isolation};
 use highwater_workloads::{
     Settings,
@@ -18,9 +19,10 @@ use super::{
     needs,
 };
 use crate::{
-    cluster::ControllerPlacement,
+    cluster::{ControllerPlacement, is_planned},
     schedule::{self, Ask},
     steps::{Schedule, ScheduleError, Span},
+    target,
 };
 
 /// Why options are refused; one sentence for the user.
@@ -39,10 +41,8 @@ impl From<ScheduleError> for BadOption {
 pub struct Setup {
     /// Decides all the rest.
     pub seed: u64,
-    /// `--target` before the colon.
+    /// `--target`.
     pub target: String,
-    /// `--target` after the colon.
-    pub target_rest: Option<String>,
     /// Known bugs that are switched on.
     pub mutants: Vec<String>,
     /// Brokers.
@@ -87,6 +87,10 @@ pub struct TopicSetup {
 
 const DEFAULT_TIME: Span = Span(60_000);
 const MAX_NODES: u32 = 20;
+/// The longest `--time`: what a run writes grows with it.
+const MAX_TIME: Span = Span(24 * 60 * 60 * 1_000);
+/// The most samples a second: their period is whole milliseconds.
+const MAX_SAMPLE_HZ: u32 = 1_000;
 
 /// Decides everything for `seed`.
 ///
@@ -94,11 +98,14 @@ const MAX_NODES: u32 = 20;
 /// One sentence: which option, what is wrong, what to do.
 pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     let mut args = args.clone();
+    limits(&args)?;
     let name = args.schedule.clone().unwrap_or_else(|| "default".into());
     let asked_time = args.time.unwrap_or(DEFAULT_TIME);
     let schedule = schedule::load(&name, &Ask { seed, time_ms: asked_time.0 })?;
     needs::apply(&mut args, &schedule)?;
-    preset(&mut args)?;
+    preset(&mut args, &schedule)?;
+    // The schedule may have set some.
+    limits(&args)?;
     let workload_name = args.workload.clone().unwrap_or_else(|| "log".into());
     let Some(workload) = workload::find(&workload_name) else {
         let known: Vec<&str> = workload::TABLE.iter().map(|(name, _, _)| *name).collect();
@@ -112,13 +119,13 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
         return bad(format!("--nodes {nodes}: 1 to {MAX_NODES} brokers fit on one machine"));
     }
     let (properties, node_properties) = properties(&args, &schedule)?;
-    let (target, target_rest) = split_target(&args);
+    let target = args.target.clone().unwrap_or_else(|| "node".into());
+    target::known(&target).map_err(|error| BadOption(error.to_string()))?;
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
     Ok(Setup {
         seed,
         target,
-        target_rest,
         mutants,
         nodes,
         controllers: controllers(&args)?,
@@ -140,13 +147,46 @@ fn bad<T>(problem: String) -> Result<T, BadOption> {
     Err(BadOption(problem))
 }
 
-fn preset(args: &mut RunArgs) -> Result<(), BadOption> {
+/// Refuses numbers with which the harness could not do its work.
+fn limits(args: &RunArgs) -> Result<(), BadOption> {
+    if let Some(time) = args.time.filter(|time| *time > MAX_TIME) {
+        return bad(format!("--time {time}: at most 24 hours fit, write {MAX_TIME} or less"));
+    }
+    if let Some(hz) = args.sample_hz.filter(|hz| *hz > MAX_SAMPLE_HZ) {
+        return bad(format!("--sample-hz {hz}: at most {MAX_SAMPLE_HZ} a second fit"));
+    }
+    Ok(())
+}
+
+/// Refuses what stands against a setting that the schedule needs.
+fn agrees(
+    option: &str,
+    needed: &Properties,
+    (key, value): (&str, &str),
+    schedule: &Schedule,
+) -> Result<(), BadOption> {
+    match needed.get(key) {
+        Some(needed) if needed != value => bad(format!(
+            "{option} contradicts schedule {}, which needs {key}={needed}; leave it out",
+            schedule.name
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn preset(args: &mut RunArgs, schedule: &Schedule) -> Result<(), BadOption> {
     let Some(preset) = args.preset else { return Ok(()) };
+    let name = preset.to_possible_value().map(|value| format!("--preset {}", value.get_name()));
+    let name = name.unwrap_or_default();
     let (acks, replicas, min_isr) = match preset {
         Preset::Durable | Preset::Audit => (AcksOption::All, 3, "2"),
         Preset::Metrics => (AcksOption::One, 3, "1"),
         Preset::Default => (AcksOption::All, 1, "1"),
     };
+    let level = if acks == AcksOption::One { "1" } else { "all" };
+    for wanted in [("acks", level), ("replication-factor", &replicas.to_string())] {
+        agrees(&name, &schedule.settings.options, wanted, schedule)?;
+    }
     args.acks.get_or_insert(acks);
     args.replication_factor.get_or_insert(replicas);
     let mut configs = vec![format!("min.insync.replicas={min_isr}")];
@@ -155,6 +195,10 @@ fn preset(args: &mut RunArgs) -> Result<(), BadOption> {
     }
     if preset == Preset::Metrics {
         configs.push("unclean.leader.election.enable=true".into());
+    }
+    for config in &configs {
+        let (key, value) = config.split_once('=').expect("a preset's own settings are pairs");
+        agrees(&name, &schedule.settings.topic, (key, value), schedule)?;
     }
     // What the user says comes later and wins.
     configs.append(&mut args.topic_config);
@@ -240,33 +284,33 @@ fn properties(
                 let node = node.parse().map_err(|_| {
                     BadOption(format!("--set {text}: `{node}` is no node id; write 2:KEY=VALUE"))
                 })?;
+                may_be_set(text, key, &value, schedule)?;
                 single.entry(node).or_default().insert(key.to_owned(), value);
             }
             None => {
-                let needed = schedule.settings.broker.get(&key);
-                if needed.is_some_and(|needed| *needed != value) {
-                    let name = &schedule.name;
-                    return bad(format!("--set {text} contradicts schedule {name}; leave it out"));
-                }
+                may_be_set(text, &key, &value, schedule)?;
                 all.insert(key, value);
             }
         }
     }
+    if let Some(key) = schedule.settings.broker.keys().find(|key| is_planned(key)) {
+        let name = &schedule.name;
+        return bad(format!("schedule {name}: settings.broker.{key} is decided by the harness"));
+    }
     Ok((all, single))
+}
+
+fn may_be_set(text: &str, key: &str, value: &str, schedule: &Schedule) -> Result<(), BadOption> {
+    if is_planned(key) {
+        return bad(format!("--set {text}: {key} is decided by the harness; leave it out"));
+    }
+    agrees(&format!("--set {text}"), &schedule.settings.broker, (key, value), schedule)
 }
 
 fn key_value(option: &str, text: &str) -> Result<(String, String), BadOption> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => bad(format!("{option} {text}: write KEY=VALUE")),
-    }
-}
-
-fn split_target(args: &RunArgs) -> (String, Option<String>) {
-    let target = args.target.clone().unwrap_or_else(|| "node".into());
-    match target.split_once(':') {
-        Some((name, rest)) => (name.to_owned(), Some(rest.to_owned())),
-        None => (target, None),
     }
 }
 
@@ -288,7 +332,23 @@ fn topics(
     nodes: u32,
     seed: u64,
 ) -> Result<Vec<TopicSetup>, BadOption> {
-    let replicas = args.replication_factor.unwrap_or(nodes.min(3));
+    let fixed = schedule.settings.assignment.clone();
+    let default = fixed.as_ref().map_or(nodes.min(3), |fixed| fixed.len() as u32);
+    let replicas = args.replication_factor.unwrap_or(default);
+    if let Some(fixed) = fixed.as_ref().filter(|fixed| fixed.len() as u32 != replicas) {
+        let name = &schedule.name;
+        return bad(format!(
+            "--replication-factor {replicas} contradicts schedule {name}, which assigns replicas \
+             {fixed:?}; leave it out"
+        ));
+    }
+    let mut assigned = fixed.iter().flatten();
+    if let Some(stranger) = assigned.find(|node| !(1..=nodes as i32).contains(*node)) {
+        let name = &schedule.name;
+        return bad(format!(
+            "--nodes {nodes}: schedule {name} assigns replicas to node {stranger}"
+        ));
+    }
     if replicas == 0 || replicas > nodes {
         return bad(format!("--replication-factor {replicas}: there are {nodes} brokers"));
     }
@@ -299,12 +359,13 @@ fn topics(
     common.extend(schedule.settings.topic.clone());
     for text in &args.topic_config {
         let (key, value) = key_value("--topic-config", text)?;
+        let option = format!("--topic-config {text}");
+        agrees(&option, &schedule.settings.topic, (&key, &value), schedule)?;
         common.insert(key, value);
     }
-    let own = topic_options(args, &plans)?;
+    let own = topic_options(args, schedule, &plans)?;
     let mut order: Vec<i32> = (1..=nodes as i32).collect();
     order.shuffle(&mut stream(seed, "assignment"));
-    let fixed = schedule.settings.assignment.clone();
     let mut nth = 0;
     let setup = |plan: TopicPlan| {
         let mut configs = common.clone();
@@ -324,6 +385,7 @@ fn topics(
 
 fn topic_options(
     args: &RunArgs,
+    schedule: &Schedule,
     plans: &[TopicPlan],
 ) -> Result<BTreeMap<String, Properties>, BadOption> {
     let mut own: BTreeMap<String, Properties> = BTreeMap::new();
@@ -338,6 +400,8 @@ fn topic_options(
         }
         for config in configs.split(',') {
             let (key, value) = key_value("--topic", config)?;
+            let option = format!("--topic {text}");
+            agrees(&option, &schedule.settings.topic, (&key, &value), schedule)?;
             own.entry(label.to_owned()).or_default().insert(key, value);
         }
     }

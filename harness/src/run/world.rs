@@ -7,7 +7,7 @@ use std::{
 };
 
 use highwater_history::RunFolder;
-use highwater_workloads::{Catalog, client::Address, random::stream};
+use highwater_workloads::{Catalog, client::Address, outcome, random::stream};
 use rand::RngExt;
 use tokio::time;
 
@@ -23,7 +23,7 @@ use crate::{
     journal::Journal,
     ports::PortPool,
     proxy::ProxyNet,
-    target::{self, TargetError, TargetOptions},
+    target::{self, TargetOptions},
 };
 
 /// How long one question to a starting cluster may take.
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SERVING_WITHIN: Duration = Duration::from_secs(60);
 /// How often that is asked: a broker tells nobody.
 const ASK_EVERY: Duration = Duration::from_millis(20);
+/// Kafka's code for a name that is taken.
+const TOPIC_ALREADY_EXISTS: i16 = 36;
 
 /// What a run stands on before any process of it runs.
 pub struct Ground {
@@ -108,12 +110,8 @@ impl Ground {
         let journal = Arc::new(Journal::create(folder.path(), clock)?);
         let mut ports = PortPool::new();
         let plan = Arc::new(plan(setup, folder.path(), &mut ports)?);
-        let options =
-            TargetOptions { rest: setup.target_rest.clone(), mutants: setup.mutants.clone() };
-        let target = target::open(&setup.target, &options).map_err(|error| match error {
-            TargetError::Unknown { .. } => Failure::Usage(BadOption(error.to_string())),
-            other => other.into(),
-        })?;
+        let options = TargetOptions { mutants: setup.mutants.clone() };
+        let target = target::open(&setup.target, &options)?;
         let cluster = Cluster::new(Arc::clone(&plan), target.into(), Arc::clone(&journal));
         cluster.prepare().await?;
         let net = ProxyNet::start(&plan, Arc::clone(cluster.pids()), journal).await?;
@@ -212,13 +210,56 @@ async fn ask_to_create(
     let mut broker = Direct::connect(address, PATIENCE)
         .await
         .map_err(|error| Failure::Harness(format!("broker at {address}: {error}")))?;
-    let refused = asks::create_topics(&mut broker, topics, PATIENCE)
-        .await
-        .map_err(|error| Failure::Harness(format!("creating topics: {error}")))?;
-    if refused.is_empty() {
-        return Ok(());
+    let mut wanted = topics.to_vec();
+    while !wanted.is_empty() {
+        let mut refused = asks::create_topics(&mut broker, &wanted, PATIENCE)
+            .await
+            .map_err(|error| Failure::Harness(format!("creating topics: {error}")))?;
+        // The name is this run's own: an earlier try made it, and its answer was late.
+        refused.retain(|(_, code, _)| *code != TOPIC_ALREADY_EXISTS);
+        if let Some(failure) = refusal(&refused) {
+            return Err(failure);
+        }
+        wanted.retain(|(name, _)| refused.iter().any(|(refused, ..)| refused == name));
+        time::sleep(ASK_EVERY).await;
     }
-    Err(Failure::Usage(BadOption(refused.join("; "))))
+    Ok(())
+}
+
+/// What a broker's refusals of topics mean for the run; `None` when asking again may help.
+fn refusal(refused: &[(String, i16, String)]) -> Option<Failure> {
+    let say = |kind: Refused| {
+        let of_kind = refused.iter().filter(|(_, code, _)| Refused::of(*code) == kind);
+        of_kind.map(|(.., why)| why.as_str()).collect::<Vec<_>>().join("; ")
+    };
+    if refused.iter().any(|(_, code, _)| Refused::of(*code) == Refused::Failed) {
+        return Some(Failure::Harness(say(Refused::Failed)));
+    }
+    let wrong = refused.iter().any(|(_, code, _)| Refused::of(*code) == Refused::Wrong);
+    wrong.then(|| Failure::Usage(BadOption(say(Refused::Wrong))))
+}
+
+/// Why a topic was not created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    /// Its settings are wrong.
+    Wrong,
+    /// Not now.
+    NotNow,
+    /// Something else.
+    Failed,
+}
+
+impl Refused {
+    fn of(code: i16) -> Refused {
+        let row = outcome::row(code);
+        match row.name {
+            "POLICY_VIOLATION" => Refused::Wrong,
+            name if name.starts_with("INVALID_") => Refused::Wrong,
+            _ if row.retriable => Refused::NotNow,
+            _ => Refused::Failed,
+        }
+    }
 }
 
 /// Asks every broker until each says what is wanted.
@@ -242,4 +283,25 @@ async fn wait_for(
         }
     }
     last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, refusal};
+
+    fn refused(codes: &[i16]) -> Option<Failure> {
+        let each = codes.iter().map(|code| ("t".to_owned(), *code, format!("code {code}")));
+        refusal(&each.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn only_wrong_settings_are_usage() {
+        let (request_timed_out, unauthorized, invalid_config, policy_violation) = (7, 31, 40, 44);
+        assert!(refused(&[request_timed_out]).is_none());
+        for code in [invalid_config, policy_violation] {
+            assert!(matches!(refused(&[request_timed_out, code]), Some(Failure::Usage(_))));
+        }
+        let failed = refused(&[invalid_config, unauthorized]);
+        assert!(matches!(failed, Some(Failure::Harness(why)) if why == "code 31"));
+    }
 }

@@ -80,10 +80,25 @@ fn a_malformed_schedule_is_refused_with_line_and_field() {
         (r#"{"do": "kill", "for": "1s", "until": "healed"}"#, "`steps[0].for`"),
         (r#"{"check": "healed"}"#, "field `steps[0].claim`: missing"),
         (r#"{"do": "kill", "colour": 1}"#, "line 5"),
+        (r#"{"with": {"aim": "one"}}"#, "`steps[0].with`"),
+        (r#"{"for": "1s"}"#, "`steps[0].for`"),
+        (r#"{"until": "healed"}"#, "`steps[0].until`"),
+        (r#"{"do": "kill", "claim": "it is dead"}"#, "`steps[0].claim`"),
     ] {
         let error = format::parse(Path::new("my.json"), &text(step)).unwrap_err().to_string();
         assert!(error.starts_with("my.json: line 5:"), "{step}: {error}");
         assert!(error.contains(wanted), "{step}: {error}");
+    }
+    for (from, to, wanted) in [
+        (r#""x""#, r#""../x""#, "line 3: field `name`"),
+        (r#""x""#, r#""a/b""#, "line 3: field `name`"),
+        ("{}", "", "line 3: field `repeat`"),
+        (r#""x","#, r#""x", "expect": [{"count": "anomalies.loss"}],"#, "`anomalies.loss`"),
+        (r#""x","#, r#""x", "expect": [{"count": "counts.sends"}],"#, "`counts.sends`"),
+    ] {
+        let empty = text("{}").replace(from, to).replace(r#""x","#, r#""x", "repeat": true,"#);
+        let error = format::parse(Path::new("my.json"), &empty).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{to}: {error}");
     }
     let later = text("{}").replace("\"format\": 1", "\"format\": 9");
     let error = format::parse(Path::new("my.json"), &later).unwrap_err().to_string();

@@ -181,6 +181,18 @@ pub fn parse(path: &Path, text: &str) -> Result<Schedule, ScheduleError> {
             format!("schedule format {found} is unknown, this program reads format {FORMAT}");
         return Err(wrong(line_of(text, "\"format\""), problem));
     }
+    if !is_name(&schedule.name) {
+        let problem = "field `name`: write letters, digits, `-`, `_` and single dots".to_owned();
+        return Err(wrong(line_of(text, "\"name\""), problem));
+    }
+    if schedule.repeat && schedule.steps.is_empty() {
+        let problem = "field `repeat`: there are no steps to repeat".to_owned();
+        return Err(wrong(line_of(text, "\"repeat\""), problem));
+    }
+    if let Some(count) = schedule.expect.iter().map(|e| &e.count).find(|count| !is_count(count)) {
+        let problem = format!("field `expect`: the verdict has no count `{count}`");
+        return Err(wrong(line_of(text, "\"expect\""), problem));
+    }
     for (nth, step) in schedule.steps.iter().enumerate() {
         step.validate().map_err(|(field, problem)| {
             let problem = format!("field `steps[{nth}].{field}`: {problem}");
@@ -202,6 +214,19 @@ impl Step {
             fault::parse(fault, &super::bind::sample(with))
                 .map_err(|error| ("do", error.to_string()))?;
         }
+        let lacks = |field, verb: &str| Err((field, format!("a step without {verb} has none")));
+        if !with.is_null() && fault.is_none() {
+            return lacks("with", "`do`");
+        }
+        if until.is_some() && fault.is_none() {
+            return lacks("until", "`do`");
+        }
+        if lasts.is_some() && fault.is_none() && always.is_none() {
+            return lacks("for", "`do` or `always`");
+        }
+        if claim.is_some() && check.is_none() && always.is_none() {
+            return lacks("claim", "`check` or `always`");
+        }
         if lasts.is_some() && until.is_some() {
             return Err(("for", "a step has `for` or `until`, not both".into()));
         }
@@ -212,6 +237,24 @@ impl Step {
             return Err(("for", "missing: how long must it stay true?".into()));
         }
         Ok(())
+    }
+}
+
+/// The run folder bears the name.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && !name.contains("..")
+}
+
+/// Whether a verdict has this count.
+fn is_count(count: &str) -> bool {
+    const COUNTS: [&str; 7] = ["ops", "ok", "fail", "info", "sent", "acknowledged", "read"];
+    let claims = highwater_checker::claim::TABLE.iter();
+    let mut anomalies = claims.flat_map(|(_, _, entry)| entry.anomalies);
+    match count.split_once('.') {
+        Some(("anomalies" | "permitted", name)) => anomalies.any(|anomaly| *anomaly == name),
+        Some(("counts", name)) => COUNTS.contains(&name),
+        _ => false,
     }
 }
 

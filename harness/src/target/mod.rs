@@ -22,8 +22,6 @@ pub struct Entry {
 /// What a run says of its target.
 #[derive(Debug, Clone, Default)]
 pub struct TargetOptions {
-    /// What stands behind the colon of `--target NAME:REST`.
-    pub rest: Option<String>,
     /// Mutants to switch on (our node only).
     pub mutants: Vec<String>,
 }
@@ -126,12 +124,19 @@ pub trait Target: Send + Sync + std::fmt::Debug {
 /// # Errors
 /// When there is none of that name, or it cannot run here.
 pub fn open(name: &str, options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
+    (known(name)?.open)(options)
+}
+
+/// The target of this name.
+///
+/// # Errors
+/// When there is none: those that there are are named.
+pub fn known(name: &str) -> Result<&'static Entry, TargetError> {
     let found = TABLE.iter().find(|(known, _, _)| *known == name);
-    let Some((_, _, entry)) = found else {
+    found.map(|(_, _, entry)| *entry).ok_or_else(|| {
         let known: Vec<&str> = TABLE.iter().map(|(known, _, _)| *known).collect();
-        return Err(TargetError::Unknown { name: name.to_owned(), known: known.join(", ") });
-    };
-    (entry.open)(options)
+        TargetError::Unknown { name: name.to_owned(), known: known.join(", ") }
+    })
 }
 
 pub use node::find_binary as find_node_binary;
