@@ -99,6 +99,11 @@ impl Addresses<'_> {
             let reason = format!("but controller {} is not among them", node.node_id);
             return Err(ConfigError::value("controller.quorum.voters", self.voters, reason));
         }
+        if node.is_controller && node.voters.len() > 1 {
+            let reason =
+                "but this node cannot elect a leader among several yet: name one".to_owned();
+            return Err(ConfigError::value("controller.quorum.voters", self.voters, reason));
+        }
         Ok(())
     }
 }

@@ -198,6 +198,19 @@ fn values_are_refused_with_the_bound_that_they_break() {
 }
 
 #[test]
+fn a_controller_among_several_is_refused_until_they_can_elect_one() {
+    let several = "controller.quorum.voters=1@127.0.0.1:9093,2@127.0.0.1:9094\n\
+                   listeners=CONTROLLER://127.0.0.1:9093\n";
+    assert_eq!(
+        read(&format!("{GOOD}{several}process.roles=controller\n")).unwrap_err().to_string(),
+        "controller.quorum.voters is \"1@127.0.0.1:9093,2@127.0.0.1:9094\", but this node cannot \
+         elect a leader among several yet: name one",
+    );
+    let broker = "controller.quorum.voters=8@127.0.0.1:9093,9@127.0.0.1:9094\n";
+    assert!(read(&format!("{GOOD}{broker}")).is_ok(), "a broker follows whoever leads");
+}
+
+#[test]
 fn what_has_no_default_must_be_set() {
     for name in ["node.id", "process.roles", "controller.quorum.voters"] {
         let text: String =
