@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry {
                 {"always": "hw(all-0) == $hw", "for": "2s",
                  "claim": "the high watermark stays: nothing more is committed"},
                 {"when": "healed", "check": "hw(all-0) > $hw and isr_size(all-0) == 3",
-                 "within": "20s", "claim": "with the brokers back the ISR is full and the high watermark moves"},
+                 "within": "20s",
+                 "claim": "with the brokers back the ISR is full and the high watermark moves"},
             ],
             "expect": [{"count": "anomalies.lost-write", "at_most": 0}],
         })
