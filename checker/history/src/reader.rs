@@ -37,7 +37,8 @@ impl HistoryReader {
     }
 
     /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part
-    /// of each event and want it fast. A line that cannot be parsed goes to [`HistoryReader::broken`].
+    /// of each event and want it fast. A line that cannot be parsed goes to
+    /// [`HistoryReader::broken`].
     pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
         let mut text = String::with_capacity(bytes);
         let mut first_line = None;
