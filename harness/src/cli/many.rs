@@ -4,10 +4,10 @@ use highwater_history::verdict::Validity;
 
 use super::{
     Exit, out,
-    run::{OneRun, one, refuse},
+    run::{OneRun, fail, one},
 };
 use crate::run::{
-    RunArgs, Ui,
+    Judged, RunArgs, Ui,
     args::{Keep, SeedRange},
 };
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs, range: SeedRange) -> Exit {
             break;
         }
     }
-    out::line(&format!("{valid} of {done} runs valid"));
+    say(args, &format!("{valid} of {done} runs valid"));
     worst
 }
 
@@ -35,7 +35,10 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
     match one(args, seed, Ui::new(true)) {
         Ok(run) => {
             let exit = run.exit();
-            out::line(&format!("seed {seed}: {}", line(&run)));
+            say(args, &format!("seed {seed}: {}", line(&run)));
+            if args.json {
+                out::json_line(&run.judged.verdict);
+            }
             keep(args, &run, exit);
             if exit != Exit::Valid {
                 eprintln!("{}", run.reproduce);
@@ -43,9 +46,18 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             exit
         }
         Err(failure) => {
-            out::line(&format!("seed {seed}: failed"));
-            refuse(&failure)
+            say(args, &format!("seed {seed}: failed"));
+            fail(&failure, seed)
         }
+    }
+}
+
+/// Standard output belongs to the verdicts where they are asked for.
+fn say(args: &RunArgs, text: &str) {
+    if args.json {
+        eprintln!("{text}");
+    } else {
+        out::line(text);
     }
 }
 
@@ -65,8 +77,16 @@ fn line(run: &OneRun) -> String {
         "{word}{}{}{}",
         counts("anomalies", &verdict.anomalies),
         counts("permitted", &verdict.permitted),
-        if run.judged.broken.is_empty() { "" } else { ", its schedule's assertions not held" },
+        shortfall(&run.judged),
     )
+}
+
+fn shortfall(judged: &Judged) -> &'static str {
+    match (judged.broken.is_empty(), judged.undecided.is_empty()) {
+        (false, _) => ", its schedule's assertions not held",
+        (true, false) => ", its schedule's assertions not decided",
+        (true, true) => "",
+    }
 }
 
 /// Removes the folder of a run that nobody wants to look at.

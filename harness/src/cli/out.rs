@@ -15,6 +15,11 @@ pub(super) fn line(text: &str) {
     print(&format!("{text}\n"));
 }
 
+/// Prints a value as one line of JSON.
+pub(super) fn json_line(value: &impl Serialize) {
+    line(&serde_json::to_string(value).expect("what we print is plain JSON"));
+}
+
 /// Prints a value as JSON.
 pub(super) fn json(value: &impl Serialize) {
     line(&serde_json::to_string_pretty(value).expect("what we print is plain JSON"));

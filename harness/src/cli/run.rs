@@ -4,33 +4,28 @@ use highwater_checker::text;
 use highwater_history::RunFolder;
 
 use super::{Exit, many, out, plan};
-use crate::run::{Asked, Failure, Judged, RunArgs, Ui, drawn, execute, judge, setup};
+use crate::run::{Asked, Failure, Interrupts, Judged, RunArgs, Ui, drawn, execute, judge, setup};
 
 /// Runs one experiment, or many.
 pub(super) fn run(args: &RunArgs) -> Exit {
-    if let Some(range) = args.seeds {
-        return many::run(args, range);
-    }
+    let first = args.seeds.map(|range| range.first);
     // A drawn seed stays small enough to be typed.
-    let seed = args.seed.unwrap_or_else(|| drawn() % 1_000_000);
+    let seed = first.or(args.seed).unwrap_or_else(|| drawn() % 1_000_000);
     if args.plan {
         return match setup::resolve(args, seed) {
             Ok(setup) => plan::print(&setup),
             Err(error) => refuse(&error.into()),
         };
     }
+    if let Some(range) = args.seeds {
+        return many::run(args, range);
+    }
     match one(args, seed, Ui::new(args.quiet)) {
         Ok(run) => {
             tell(args, &run);
             run.exit()
         }
-        Err(failure) => {
-            let exit = refuse(&failure);
-            if exit != Exit::Usage {
-                eprintln!("{}", reproduce(seed));
-            }
-            exit
-        }
+        Err(failure) => fail(&failure, seed),
     }
 }
 
@@ -53,16 +48,37 @@ pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> 
     let command: Vec<String> = std::env::args().collect();
     let reproduce = reproduce(seed);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let asked =
-        Asked { setup: &setup, out: &args.out, command: &command, reproduce: &reproduce, ui };
-    let folder = runtime.block_on(execute(asked))?;
-    drop(runtime);
-    let judged = judge(&folder, !args.no_report)?;
+    let carried: Result<_, Failure> = runtime.block_on(async {
+        let interrupts = &Interrupts::listen();
+        let (out, command, reproduce) = (&args.out, &*command, &*reproduce);
+        let asked = Asked { setup: &setup, out, command, reproduce, ui, interrupts };
+        let folder = execute(asked).await?;
+        let judged = interrupts.unless(judged(folder.clone(), !args.no_report)).await?;
+        Ok((folder, judged))
+    });
+    // Nobody waits for a verdict that was interrupted.
+    runtime.shutdown_background();
+    let (folder, judged) = carried?;
     Ok(OneRun { folder, judged, reproduce })
 }
 
+/// Judges on a thread of its own, so that signals are heard meanwhile.
+async fn judged(folder: RunFolder, report: bool) -> Result<Judged, Failure> {
+    let judging = tokio::task::spawn_blocking(move || judge(&folder, report));
+    judging.await.map_err(|error| Failure::Harness(format!("judging crashed: {error}")))?
+}
+
+/// Tells why a run came to no verdict and, unless the command itself is wrong, how to repeat it.
+pub(super) fn fail(failure: &Failure, seed: u64) -> Exit {
+    let exit = refuse(failure);
+    if exit != Exit::Usage {
+        eprintln!("{}", reproduce(seed));
+    }
+    exit
+}
+
 /// Tells the reason for a failure.
-pub(super) fn refuse(failure: &Failure) -> Exit {
+fn refuse(failure: &Failure) -> Exit {
     eprintln!("highwater: {failure}");
     failure.into()
 }
@@ -77,7 +93,7 @@ fn tell(args: &RunArgs, run: &OneRun) {
             out::line(&format!("report: {}", run.folder.report_path().display()));
         }
     }
-    for what in &run.judged.broken {
+    for what in run.judged.complaints() {
         eprintln!("schedule: {what}");
     }
     if run.exit() != Exit::Valid {

@@ -51,14 +51,6 @@ pub enum ClusterError {
         /// What the system said.
         source: io::Error,
     },
-    /// A record of a node's life could not be written.
-    #[error("cannot write {path}: {source}")]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// The process could not be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -68,4 +60,12 @@ pub enum ClusterError {
     /// The target could not be prepared.
     #[error(transparent)]
     Target(#[from] TargetError),
+}
+
+impl ClusterError {
+    /// Whether it tells of the target and not of the harness: a node that did not come to serve.
+    #[must_use]
+    pub fn is_the_targets(&self) -> bool {
+        matches!(self, Self::Died { .. } | Self::NotReady { .. })
+    }
 }

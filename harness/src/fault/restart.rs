@@ -34,8 +34,8 @@ impl Strike for Restart {
         let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
         let ended = self.how.end(controls, &nodes).await?;
         tokio::time::sleep(Duration::from_millis(self.down_ms)).await;
-        let (what, ending) = (ended.down.describe(), ended.ending());
-        ended.down.revive().await?;
+        let what = ended.down.describe();
+        let ending = ended.revive().await?;
         controls.hooks.note("start", json!({"nodes": nodes}));
         Ok(Box::new(Done { what, ending }))
     }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::ClusterView;
 use crate::{
-    cluster::{Cluster, ClusterError, NodeId},
+    cluster::{Cluster, ClusterError, NodeId, NodeState},
     proxy::ProxyNet,
     target::BoxFuture,
 };
@@ -56,6 +56,15 @@ pub struct Controls {
     pub hooks: Arc<dyn Hooks>,
 }
 
+/// Waits for a new sight of the cluster, at most `patience`.
+pub async fn next_sight(view: &mut watch::Receiver<Arc<ClusterView>>, patience: Duration) {
+    let changed = tokio::time::timeout(patience, view.changed()).await;
+    if matches!(changed, Ok(Err(_))) {
+        // Nobody looks any more: only time goes on.
+        tokio::time::sleep(patience).await;
+    }
+}
+
 impl Controls {
     /// What was last observed.
     #[must_use]
@@ -81,5 +90,24 @@ impl Controls {
     pub async fn start(&self, node: NodeId) -> Result<(), ClusterError> {
         self.hooks.before_start(node).await;
         self.cluster.start(node).await
+    }
+
+    /// Starts every node that is down; gives those that do not come back, and why.
+    ///
+    /// # Errors
+    /// When the harness itself cannot start one.
+    pub async fn bring_up(&self) -> Result<Vec<(NodeId, String)>, ClusterError> {
+        let mut gone = Vec::new();
+        for (node, state) in self.cluster.states() {
+            if state != NodeState::Down {
+                continue;
+            }
+            match self.start(node).await {
+                Ok(()) => {}
+                Err(error) if error.is_the_targets() => gone.push((node, error.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(gone)
     }
 }

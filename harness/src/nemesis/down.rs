@@ -58,10 +58,12 @@ impl Down {
                 waiting.push(tokio::spawn(async move { controls.start(node).await }));
             }
         }
+        let mut failed = None;
         for start in waiting {
-            start.await.map_err(|error| NotInstalled::Harness(error.to_string()))??;
+            let started = start.await.map_err(|error| NotInstalled::Harness(error.to_string()))?;
+            failed = failed.or(started.err());
         }
-        Ok(())
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
@@ -93,6 +95,24 @@ impl Ended {
             Some(reason) => Ending::Indeterminate { reason: reason.clone() },
         }
     }
+
+    /// Starts the nodes again and says how the fault ended. That one does not come back takes
+    /// nothing from the proof that it ended: recovery will miss it.
+    ///
+    /// # Errors
+    /// When the harness itself cannot start one.
+    pub async fn revive(self) -> Result<Ending, NotInstalled> {
+        let mut ending = self.ending();
+        match (self.down.revive().await, &mut ending) {
+            (Ok(()), _) => {}
+            (Err(NotInstalled::Indeterminate(why)), Ending::Installed { proof }) => {
+                proof["not_back"] = json!(why);
+            }
+            (Err(NotInstalled::Indeterminate(_)), _) => {}
+            (Err(error), _) => return Err(error),
+        }
+        Ok(ending)
+    }
 }
 
 impl Active for Ended {
@@ -101,10 +121,6 @@ impl Active for Ended {
     }
 
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
-        Box::pin(async move {
-            let ending = self.ending();
-            self.down.revive().await?;
-            Ok(ending)
-        })
+        Box::pin(async move { self.revive().await })
     }
 }

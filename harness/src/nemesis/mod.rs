@@ -11,7 +11,7 @@ mod view;
 
 pub use aim::{Aim, Aimer, Role, Side};
 pub use ask::{AskError, ask, serves};
-pub use controls::{Controls, Hooks, NoHooks, Rng};
+pub use controls::{Controls, Hooks, NoHooks, Rng, next_sight};
 pub use down::{Down, Ended};
 pub use end::{How, PATIENCE_MS, kill_nodes, stop_nodes};
 pub use ending::{Done, Ending, NotInstalled};

@@ -9,7 +9,10 @@ use highwater_workloads::{
 };
 use tokio::{
     runtime,
-    sync::{oneshot, watch},
+    sync::{
+        oneshot::{self, error::TryRecvError},
+        watch,
+    },
 };
 
 use super::fail::Failure;
@@ -21,6 +24,8 @@ pub struct Clients {
     pub progress: watch::Receiver<Progress>,
     stop: watch::Sender<bool>,
     ended: oneshot::Receiver<Result<Fleet, RecordError>>,
+    /// How they ended, when they did before they were told to.
+    early: Option<Result<Fleet, Failure>>,
 }
 
 impl Clients {
@@ -46,7 +51,7 @@ impl Clients {
             // Nobody waits any more when the run was given up.
             let _given_up = end.send(result.map(|()| fleet));
         })?;
-        Ok(Clients { progress: watched, stop, ended })
+        Ok(Clients { progress: watched, stop, ended, early: None })
     }
 
     /// Lets operations in flight come to their end and gives the fleet back.
@@ -55,14 +60,69 @@ impl Clients {
     /// When the history took no more.
     pub async fn stop(self) -> Result<Fleet, Failure> {
         self.stop.send_replace(true);
-        match self.ended.await {
-            Ok(result) => Ok(result?),
-            Err(_crashed) => Err(Failure::Harness("the clients' thread crashed".into())),
+        match self.early {
+            Some(ended) => ended,
+            None => ending(self.ended.await),
         }
     }
 
     /// Whether the clients ended although nobody stopped them.
     pub fn failed(&mut self) -> bool {
-        !matches!(self.ended.try_recv(), Err(oneshot::error::TryRecvError::Empty))
+        if self.early.is_none() {
+            // A channel that has given its value must not be asked again.
+            self.early = match self.ended.try_recv() {
+                Ok(ended) => Some(ended.map_err(Failure::from)),
+                Err(TryRecvError::Closed) => Some(Err(crashed())),
+                Err(TryRecvError::Empty) => None,
+            };
+        }
+        self.early.is_some()
+    }
+}
+
+fn ending<E>(received: Result<Result<Fleet, RecordError>, E>) -> Result<Fleet, Failure> {
+    Ok(received.map_err(|_gone| crashed())??)
+}
+
+fn crashed() -> Failure {
+    Failure::Harness("the clients' thread crashed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use highwater_history::recorder::Recorder;
+    use highwater_workloads::{
+        Catalog, Settings,
+        client::Address,
+        driver::History,
+        fleet::{Fleet, FleetConfig},
+        workload,
+    };
+
+    use super::Clients;
+    use crate::clock::RunClock;
+
+    #[tokio::test]
+    async fn clients_that_end_early_say_why_once_they_are_stopped() {
+        let settings = Settings::default();
+        let workload = workload::find("log").unwrap();
+        let mut catalog = Catalog::default();
+        for plan in (workload.topics)(&settings) {
+            catalog.add(plan.clone(), plan.label, uuid::Uuid::nil());
+        }
+        let bootstrap = vec![Address { host: "127.0.0.1".into(), port: 1 }];
+        let config = FleetConfig { settings, catalog, bootstrap, seed: 1, unix_zero_ms: 0 };
+        let history = History::new(Recorder::create("/dev/full".as_ref()).unwrap());
+        let fleet = Fleet::new(workload, config);
+        let clock = RunClock::start();
+        let mut clients = Clients::start(fleet, clock, history, Duration::ZERO).unwrap();
+        while !clients.failed() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(clients.failed(), "it may be asked again");
+        let why = clients.stop().await.err().unwrap().to_string();
+        assert!(why.contains("/dev/full"), "{why}");
     }
 }

@@ -3,9 +3,9 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use highwater_history::{
-    Outcome, RunFolder,
+    FormatError, Outcome, RunFolder,
     format::Document,
-    outcome::{Ended, LagWindow, Recovery, Witness},
+    outcome::{Ended, LagWindow, Missing, Recovery, Witness},
     recorder::Recorder,
 };
 use highwater_workloads::{
@@ -13,10 +13,7 @@ use highwater_workloads::{
     fleet::{Fleet, FleetConfig},
     workload,
 };
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::spawn_blocking,
-};
+use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
     clients::Clients,
@@ -24,15 +21,19 @@ use super::{
     evidence::{dumps::Dumper, final_read::FinalReader, metadata, witness},
     fail::Failure,
     hooks::EngineHooks,
+    interrupt::Interrupts,
     lag, manifest,
     observers::Observers,
     play::{Played, Player, Stage},
-    recover::{self, Watcher},
+    recover::{self, Watcher, Well},
     setup::Setup,
     ui::{Tell, Ui},
     world::{Ground, World, make_folder, new_run_id},
 };
-use crate::nemesis::{ClusterView, Controls};
+use crate::{
+    cluster::NodeState,
+    nemesis::{ClusterView, Controls},
+};
 
 /// How long brokers are given to stop at the end of a run.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -52,6 +53,8 @@ pub struct Asked<'a> {
     pub reproduce: &'a str,
     /// Whom to tell.
     pub ui: Ui,
+    /// What ends it early.
+    pub interrupts: &'a Interrupts,
 }
 
 /// Carries a run through and leaves its folder ready to be judged.
@@ -70,38 +73,29 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
         let run = Run { setup, world: &world, tell: asked.ui.timed(world.clock) };
         run.carry_through(asked.command, asked.reproduce).await
     };
-    let result = tokio::select! {
-        result = carried => result,
-        () = interrupted() => Err(Failure::Interrupted),
-    };
+    let result = asked.interrupts.unless(carried).await;
     ground.cluster.kill_all().await;
     match result {
         Ok(()) => Ok(folder),
         Err(failure) => {
-            let ended = match failure {
-                Failure::Interrupted => Ended::Interrupted,
-                Failure::Usage(_) | Failure::Harness(_) => Ended::Failed,
-            };
-            let mut outcome = Outcome::new(ended, ground.clock.now_ns());
-            outcome.harness_failure = (ended == Ended::Failed).then(|| failure.to_string());
-            outcome.write(&folder.outcome_path())?;
+            cut_short(&folder, &failure, ground.clock.now_ns())?;
             Err(failure)
         }
     }
 }
 
-/// Waits for somebody who wants the run to end: SIGINT or SIGTERM.
-async fn interrupted() {
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminated) => drop(terminated.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
+/// Writes the outcome of a run that was cut short, unless it came as far as to write its own.
+fn cut_short(folder: &RunFolder, failure: &Failure, at: u64) -> Result<(), FormatError> {
+    if folder.outcome_path().exists() {
+        return Ok(());
     }
+    let ended = match failure {
+        Failure::Interrupted => Ended::Interrupted,
+        Failure::Usage(_) | Failure::Harness(_) => Ended::Failed,
+    };
+    let mut outcome = Outcome::new(ended, at);
+    outcome.harness_failure = (ended == Ended::Failed).then(|| failure.to_string());
+    outcome.write(&folder.outcome_path())
 }
 
 struct Run<'a> {
@@ -116,6 +110,12 @@ struct Broken {
     recovery: Recovery,
     fleet: Fleet,
     late: Vec<LagWindow>,
+}
+
+/// When the last fault was healed, and which nodes did not come back.
+struct Healed {
+    at: u64,
+    missing: Vec<Missing>,
 }
 
 impl Run<'_> {
@@ -174,53 +174,63 @@ impl Run<'_> {
             seed: self.setup.seed,
             tell: Arc::clone(&self.tell),
         };
+        let watcher = Watcher {
+            catalog: &self.world.catalog,
+            view: observers.watch(),
+            progress: progress.clone(),
+            clock: self.world.clock,
+            limit: recover::limit(self.setup),
+        };
+        let controls = stage.controls.clone();
         let time = Duration::from_millis(self.setup.time_ms);
-        let played = Player::new(stage).play(&self.setup.schedule, time).await?;
+        let (healing, healed) = watch::channel(None);
+        let mut well = None;
+        let played = tokio::select! {
+            played = Player::new(stage, healing).play(&self.setup.schedule, time) => played?,
+            never = watcher.follow(healed, &mut well) => match never {},
+        };
         if clients.failed() {
             clients.stop().await?;
             return Err(Failure::Harness("the clients stopped by themselves".into()));
         }
-        self.bring_up().await?;
         (self.tell)("everything is healed; waiting for recovery");
-        let (recovery, fleet) = self.recover(observers, clients).await?;
+        let healed = self.bring_up(&controls, played.healed_at).await?;
+        let (recovery, fleet) = self.recover(&watcher, clients, healed, well).await?;
         let late = lag::of_clients(&progress.borrow().late);
         Ok(Broken { played, recovery, fleet, late })
     }
 
-    /// Starts what a crash of its own left down: recovery is judged with every node up.
-    async fn bring_up(&self) -> Result<(), Failure> {
-        for (node, state) in self.world.cluster.states() {
-            if state == crate::cluster::NodeState::Down {
-                (self.tell)(&format!("node {node} is down; starting it"));
-                self.world.cluster.start(node).await?;
-            }
+    /// Starts what a crash of its own left down: recovery is judged with every node up. A node that
+    /// does not come back is the first thing that recovery misses.
+    async fn bring_up(&self, controls: &Controls, healed_at: u64) -> Result<Healed, Failure> {
+        let mut healed = Healed { at: healed_at, missing: Vec::new() };
+        let states = self.world.cluster.states();
+        for (node, _) in states.iter().filter(|(_, state)| **state == NodeState::Down) {
+            (self.tell)(&format!("node {node} is down; starting it"));
+            healed.at = self.world.clock.now_ns();
         }
-        Ok(())
+        for (_, why) in controls.bring_up().await? {
+            healed.missing.push(Missing { key: None, condition: "node".into(), seen: why });
+        }
+        Ok(healed)
     }
 
     async fn recover(
         &self,
-        observers: &Observers,
+        watcher: &Watcher<'_>,
         clients: Clients,
+        healed: Healed,
+        well: Option<Well>,
     ) -> Result<(Recovery, Fleet), Failure> {
-        let watcher = Watcher {
-            catalog: &self.world.catalog,
-            view: observers.watch(),
-            clock: self.world.clock,
-            healed_at: self.world.clock.now_ns(),
-            limit: recover::limit(self.setup),
-        };
-        let mut missing = watcher.working(&clients).await;
-        let ended_at = self.world.clock.now_ns();
+        let Healed { at: healed_at, mut missing } = healed;
+        let well = well.filter(|well| well.healed_at == healed_at && watcher.is_well(healed_at));
+        missing.extend(watcher.working(healed_at).await);
+        let well_at = well.map_or_else(|| self.world.clock.now_ns(), |well| well.at);
         let fleet = clients.stop().await?;
         if missing.is_empty() {
             missing = watcher.idle().await;
         }
-        let mut recovery = watcher.result(missing);
-        if recovery.recovered {
-            // The wait for rest comes from our own clients' stop, not from the cluster.
-            recovery.ended_at = ended_at;
-        }
+        let recovery = watcher.result(healed_at, well_at, missing);
         for gap in &recovery.missing {
             let key = gap.key.as_ref().map_or("the cluster", |key| key.as_str());
             (self.tell)(&format!("not recovered: {key}: {}: {}", gap.condition, gap.seen));
@@ -298,5 +308,23 @@ impl Run<'_> {
             .first()
             .map(|what| format!("history and proxies disagree: {what}"));
         hooks.failure().or(proxies).or(disagreement)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::{Outcome, RunFolder, format::Document, outcome::Ended};
+
+    use super::{Failure, cut_short};
+
+    #[test]
+    fn what_a_run_said_of_itself_is_not_overwritten() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let folder = RunFolder::new(folder.path());
+        cut_short(&folder, &Failure::Harness("the first".into()), 1).unwrap();
+        cut_short(&folder, &Failure::Interrupted, 2).unwrap();
+        let outcome = Outcome::read(&folder.outcome_path()).unwrap();
+        assert_eq!((outcome.ended, outcome.at), (Ended::Failed, 1));
+        assert_eq!(outcome.harness_failure.as_deref(), Some("the first"));
     }
 }

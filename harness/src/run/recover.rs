@@ -1,24 +1,23 @@
 //! Recovery by evidence: what a healed cluster must show within its bound (rules 81 and 82).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use highwater_history::outcome::{Missing, Recovery};
-use highwater_workloads::{Acks, Catalog, Key, Time};
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep},
-};
+use highwater_workloads::{Acks, Catalog, Key, Time, driver::Progress, fleet::Counts};
+use tokio::{sync::watch, time::Instant};
 
-use super::{clients::Clients, setup::Setup};
+use super::setup::Setup;
 use crate::{
     clock::RunClock,
-    nemesis::{ClusterView, Partition, PartitionView},
+    nemesis::{ClusterView, Partition, PartitionView, next_sight},
 };
 
 /// How often it is looked at beside every new observation.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// What a controller may take to elect and to hand out the news.
 const CONTROLLER_MS: u64 = 2_000;
+/// How long a key that nobody sends to is waited for; then nobody can say whether it takes sends.
+const UNASKED_FOR: Duration = Duration::from_secs(1);
 
 /// Watches a cluster recover.
 pub struct Watcher<'a> {
@@ -26,12 +25,21 @@ pub struct Watcher<'a> {
     pub catalog: &'a Catalog,
     /// What was last observed.
     pub view: watch::Receiver<std::sync::Arc<ClusterView>>,
+    /// What the clients did so far.
+    pub progress: watch::Receiver<Progress>,
     /// The run's clock.
     pub clock: RunClock,
-    /// When the last fault was healed, nanoseconds of the run.
-    pub healed_at: u64,
     /// How long it may take.
     pub limit: Duration,
+}
+
+/// That all was well after a heal, nanoseconds of the run.
+#[derive(Debug, Clone, Copy)]
+pub struct Well {
+    /// When the last fault was healed.
+    pub healed_at: u64,
+    /// When nothing was missing any more.
+    pub at: u64,
 }
 
 /// How long recovery may take under these settings, the clients' own time-outs included.
@@ -48,15 +56,36 @@ pub fn limit(setup: &Setup) -> Duration {
 }
 
 impl Watcher<'_> {
+    /// Notes in `well` when all was well again after each heal; `healed` tells the moment of the
+    /// last one while no fault is in force.
+    pub async fn follow(
+        &self,
+        mut healed: watch::Receiver<Option<u64>>,
+        well: &mut Option<Well>,
+    ) -> Infallible {
+        let mut view = self.view.clone();
+        loop {
+            let healed_at = *healed.borrow_and_update();
+            *well = well.filter(|well| Some(well.healed_at) == healed_at);
+            if let (Some(healed_at), None) = (healed_at, &well)
+                && self.missing_at_work(&view.borrow_and_update(), healed_at).is_empty()
+            {
+                *well = Some(Well { healed_at, at: self.clock.now_ns() });
+            }
+            next_sight(&mut view, LOOK_EVERY).await;
+        }
+    }
+
+    /// Whether nothing is missing now, while the clients work.
+    #[must_use]
+    pub fn is_well(&self, healed_at: u64) -> bool {
+        self.missing_at_work(&self.view.borrow(), healed_at).is_empty()
+    }
+
     /// Waits, while the clients work, until every key has a leader and all its replicas in sync and
     /// takes sends; gives what was missing at the limit.
-    pub async fn working(&self, clients: &Clients) -> Vec<Missing> {
-        let healed_at = Time::from_nanos(self.healed_at);
-        self.until_nothing_is_missing(|view| {
-            let last_ok = &clients.progress.borrow().counts.last_ok;
-            self.missing_at_work(view, last_ok, healed_at)
-        })
-        .await
+    pub async fn working(&self, healed_at: u64) -> Vec<Missing> {
+        self.until_nothing_is_missing(|view| self.missing_at_work(view, healed_at)).await
     }
 
     /// Waits, while nobody writes, until every replica holds everything and the high watermark is
@@ -74,13 +103,15 @@ impl Watcher<'_> {
         .await
     }
 
-    /// The result of both.
+    /// The result of both; `well_at` is when all was well while the clients worked.
     #[must_use]
-    pub fn result(&self, missing: Vec<Missing>) -> Recovery {
+    pub fn result(&self, healed_at: u64, well_at: u64, missing: Vec<Missing>) -> Recovery {
+        let recovered = missing.is_empty();
         Recovery {
-            recovered: missing.is_empty(),
-            healed_at: self.healed_at,
-            ended_at: self.clock.now_ns(),
+            recovered,
+            healed_at,
+            // The wait for rest comes from our own clients' stop, not from the cluster.
+            ended_at: if recovered { well_at } else { self.clock.now_ns() },
             limit_ms: self.limit.as_millis() as u64,
             missing,
         }
@@ -97,19 +128,15 @@ impl Watcher<'_> {
             if missing.is_empty() || Instant::now() >= end {
                 return missing;
             }
-            tokio::select! {
-                _ = view.changed() => {}
-                () = sleep(LOOK_EVERY) => {}
-            }
+            next_sight(&mut view, LOOK_EVERY).await;
         }
     }
 
-    fn missing_at_work(
-        &self,
-        view: &ClusterView,
-        last_ok: &BTreeMap<Key, Time>,
-        healed_at: Time,
-    ) -> Vec<Missing> {
+    fn missing_at_work(&self, view: &ClusterView, healed_at: u64) -> Vec<Missing> {
+        let counts = &self.progress.borrow().counts;
+        let asked_until = self.clock.now_ns().saturating_sub(UNASKED_FOR.as_nanos() as u64);
+        let unasked_counts = asked_until < healed_at;
+        let healed_at = Time::from_nanos(healed_at);
         let mut missing = Vec::new();
         for key in self.catalog.keys() {
             let Some(seen) = self.partition(view, key) else {
@@ -117,8 +144,7 @@ impl Watcher<'_> {
                 continue;
             };
             missing.extend(self.missing_replicas(key, seen));
-            let written = last_ok.get(&key).is_some_and(|at| *at > healed_at);
-            if !written {
+            if takes_no_sends(counts, key, healed_at, unasked_counts) {
                 let what = match self.catalog.topic(key).plan.acks {
                     Acks::Zero => "no send went out",
                     Acks::One | Acks::All => "no send was acknowledged",
@@ -147,6 +173,7 @@ impl Watcher<'_> {
         let mut missing = Vec::new();
         for key in self.catalog.keys() {
             let Some(seen) = self.partition(view, key) else { continue };
+            missing.extend(self.missing_replicas(key, seen));
             let end = seen.leader.and_then(|leader| seen.leo.get(&leader).copied());
             if end.is_none() || seen.high_watermark != end {
                 let hw = seen.high_watermark;
@@ -174,6 +201,36 @@ impl Watcher<'_> {
     }
 }
 
+/// Whether no send to the key went well since the heal. Where none was begun, nobody knows: that
+/// counts only if `unasked_counts`.
+fn takes_no_sends(counts: &Counts, key: Key, healed_at: Time, unasked_counts: bool) -> bool {
+    let since = |at: Option<&Time>| at.is_some_and(|at| *at > healed_at);
+    let asked = since(counts.last_begun.get(&key));
+    !since(counts.last_ok.get(&key)) && (asked || unasked_counts)
+}
+
 fn missing_of(key: Option<highwater_history::Key>, condition: &str, seen: String) -> Missing {
     Missing { key, condition: condition.to_owned(), seen }
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_workloads::{Key, Time, fleet::Counts};
+
+    use super::takes_no_sends;
+
+    /// Rule 81: production is demanded of a key that somebody wanted to send to.
+    #[test]
+    fn a_key_that_nobody_sends_to_is_undecided() {
+        let (key, healed_at) = (Key(0), Time::from_nanos(100));
+        let mut counts = Counts::default();
+        counts.last_begun.insert(key, Time::from_nanos(90));
+        counts.last_ok.insert(key, Time::from_nanos(95));
+        assert!(takes_no_sends(&counts, key, healed_at, true), "it is waited for at first");
+        assert!(!takes_no_sends(&counts, key, healed_at, false));
+        counts.last_begun.insert(key, Time::from_nanos(110));
+        assert!(takes_no_sends(&counts, key, healed_at, false), "asked for and not given");
+        counts.last_ok.insert(key, Time::from_nanos(120));
+        assert!(!takes_no_sends(&counts, key, healed_at, true));
+    }
 }

@@ -56,6 +56,25 @@ async fn kill_ends_nodes_by_signal_and_healing_starts_them() {
     bench.end().await;
 }
 
+/// Rule 81: that a node does not come back is for recovery to miss, and no failure of ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_does_not_come_back_leaves_the_kill_its_proof() {
+    let bench = Bench::start().await;
+    [1, 3].iter().for_each(|node| bench.break_start(*node));
+    for (name, nodes) in [("kill", json!([1, 2])), ("restart", json!([3]))] {
+        let with = json!({"aim": {"nodes": nodes}});
+        let proof = proof(install(&bench, name, with).await).await;
+        assert!(proof["not_back"].as_str().unwrap().contains("ended with exit status 64"));
+    }
+    let states = [1, 2, 3].map(|node| bench.state(node));
+    assert_eq!(states, [NodeState::Down, NodeState::Running, NodeState::Down]);
+    let gone = bench.controls.bring_up().await.unwrap();
+    let nodes: Vec<i32> = gone.iter().map(|(node, _)| node.0).collect();
+    assert_eq!(nodes, [1, 3]);
+    assert!(gone[0].1.contains("node 1 ended with exit status 64 before it was ready"));
+    bench.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_nodes_in_order_and_healing_starts_them() {
     let bench = Bench::start().await;

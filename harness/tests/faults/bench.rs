@@ -37,6 +37,9 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 const LISTENING: Duration = Duration::from_millis(150);
 const LISTENING_MOST: Duration = Duration::from_secs(5);
 
+/// In a node's folder: its next start ends at once.
+const BROKEN: &str = "broken";
+
 /// Who hears whom: (asker, asked) for nodes, (0, asked) for a client.
 pub type Reach = BTreeSet<(i32, i32)>;
 
@@ -69,6 +72,10 @@ impl Target for StandIns {
             peers: peers.map(|peer| (peer.id.0, inner(peer).proxy)).collect(),
         };
         let test = "stand_in::serves_until_it_is_told_to_stop";
+        if node.folder.join(BROKEN).exists() {
+            let arguments = ["-c", "exit 64"].map(str::to_owned).to_vec();
+            return Command { program: "/bin/sh".into(), arguments, environment: Vec::new() };
+        }
         Command {
             program: std::env::current_exe().unwrap(),
             arguments: [test, "--exact", "--nocapture"].map(str::to_owned).to_vec(),
@@ -120,6 +127,12 @@ impl Bench {
         let (sender, view) = watch::channel(Arc::new(view()));
         let controls = Controls { cluster, net, view, hooks: Arc::new(NoHooks) };
         Self { controls, view: sender, _folder: None, _ports: ports }
+    }
+
+    /// From now on a start of the node ends at once.
+    pub fn break_start(&self, node: i32) {
+        let folder = &self.controls.cluster.plan().nodes[&NodeId(node)].folder;
+        std::fs::write(folder.join(BROKEN), "").unwrap();
     }
 
     pub fn state(&self, node: i32) -> NodeState {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use highwater_workloads::Catalog;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::{LOOK_EVERY, Stage};
-use crate::steps::when::{Condition, Known, Scene};
+use crate::{
+    nemesis::next_sight,
+    steps::when::{Condition, Known, Scene},
+};
 
 /// When the step before began.
 #[derive(Debug, Clone, Copy)]
@@ -51,10 +54,7 @@ impl Stage {
         let mut view = self.controls.view.clone();
         // A clone takes over what the original has seen, and the original never looks.
         view.mark_unchanged();
-        tokio::select! {
-            _ = view.changed() => {}
-            () = sleep(LOOK_EVERY) => {}
-        }
+        next_sight(&mut view, LOOK_EVERY).await;
     }
 }
 

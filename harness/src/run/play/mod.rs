@@ -42,6 +42,8 @@ pub struct Played {
     pub conditions: Vec<ConditionOutcome>,
     /// Every check.
     pub assertions: Vec<Assertion>,
+    /// When the last fault was healed, nanoseconds of the run.
+    pub healed_at: u64,
 }
 
 /// Where a schedule is played.
@@ -64,6 +66,8 @@ pub struct Stage {
 /// Plays one schedule.
 pub struct Player {
     stage: Stage,
+    /// Told when the last fault was healed, while none is in force.
+    healing: watch::Sender<Option<u64>>,
     played: Played,
     names: BTreeMap<String, Known>,
     lasting: JoinSet<(FaultOutcome, Result<(), Failure>)>,
@@ -73,12 +77,14 @@ pub struct Player {
 }
 
 impl Player {
-    /// A player that has not begun.
+    /// A player that has not begun; while no fault is in force it tells `healing` since when.
     #[must_use]
-    pub fn new(stage: Stage) -> Player {
+    pub fn new(stage: Stage, healing: watch::Sender<Option<u64>>) -> Player {
+        let played = Played { healed_at: stage.clock.now_ns(), ..Played::default() };
         Player {
             stage,
-            played: Played::default(),
+            healing,
+            played,
             names: BTreeMap::new(),
             lasting: JoinSet::new(),
             held: Vec::new(),
@@ -94,6 +100,7 @@ impl Player {
     pub async fn play(mut self, schedule: &Schedule, time: Duration) -> Result<Played, Failure> {
         let end = Instant::now() + time;
         self.begin_step();
+        self.tell_healing();
         loop {
             for step in &schedule.steps {
                 let bound = if schedule.repeat { Some(end) } else { None };
@@ -105,6 +112,8 @@ impl Player {
             if !schedule.repeat || Instant::now() >= end {
                 break;
             }
+            // Steps that were all skipped must not be tried as often as the machine can.
+            sleep(LOOK_EVERY).await;
         }
         sleep_until(end).await;
         Ok(self.played)
@@ -166,23 +175,32 @@ impl Player {
     async fn fault(&mut self, name: &str, step: &Step) -> Result<(), Failure> {
         self.installed += 1;
         let mut outcome = fault_outcome(name);
+        // It may act long before it is in force.
+        let from = self.stage.clock.now_ns();
+        self.healing.send_replace(None);
         let installed = match self.parameters(&step.act.with) {
             Ok(with) => self.install(name, &with).await,
             Err(why) => Err(NotInstalled::Indeterminate(why)),
         };
         match installed {
             Ok(active) => {
-                let described = active.describe();
+                let mut described = active.describe();
                 (self.stage.tell)(&format!("{name} {described}"));
-                self.stage.controls.hooks.note(name, described.clone());
                 outcome.targets = targets(&described);
-                outcome.from = Some(self.stage.clock.now_ns());
+                outcome.from = Some(from);
+                described["from"] = json!(from);
+                self.stage.controls.hooks.note(name, described);
                 self.hold(Installed { active, outcome }, step);
             }
             Err(NotInstalled::Harness(why)) => return Err(Failure::Harness(why)),
             Err(NotInstalled::Skipped(reason)) => self.not_installed(outcome, reason, false),
-            Err(NotInstalled::Indeterminate(reason)) => self.not_installed(outcome, reason, true),
+            Err(NotInstalled::Indeterminate(reason)) => {
+                // Nothing proves that it acted, and nothing that it did not.
+                self.played.healed_at = self.stage.clock.now_ns();
+                self.not_installed(outcome, reason, true);
+            }
         }
+        self.tell_healing();
         Ok(())
     }
 
@@ -236,9 +254,9 @@ impl Player {
     }
 
     async fn check(&mut self, check: &Condition, step: &Step) -> Result<(), Failure> {
-        let before = self.before(check);
+        let (before, from) = (self.before(check), self.stage.clock.now_ns());
         let held = self.wait(check, &before, Instant::now() + step.within.duration()).await?;
-        self.assertion(check, step, held);
+        self.assertion(check, step, from, Some(held));
         Ok(())
     }
 
@@ -249,21 +267,28 @@ impl Player {
         step: &Step,
     ) -> Result<(), Failure> {
         let before = self.before(always);
-        let end = Instant::now() + lasts.duration();
-        let mut held = true;
-        while held && Instant::now() < end {
-            held = self.look(|scene| always.holds(scene, &before));
+        let (from, end) = (self.stage.clock.now_ns(), Instant::now() + lasts.duration());
+        let mut held = None;
+        while held != Some(false) && Instant::now() < end {
+            // A look at what was not observed decides nothing.
+            held = self.look(|scene| always.decide(scene, &before)).or(held);
             self.next_observation().await?;
         }
-        self.assertion(always, step, held);
+        self.assertion(always, step, from, held);
         Ok(())
     }
 
-    fn assertion(&mut self, condition: &Condition, step: &Step, held: bool) {
+    fn assertion(&mut self, condition: &Condition, step: &Step, from: u64, held: Option<bool>) {
         let claim = step.act.claim.clone().expect("a check has a claim");
-        let seen = json!({"condition": condition.text, "view": *self.stage.controls.view()});
-        (self.stage.tell)(&format!("{}: {claim}", if held { "held" } else { "NOT held" }));
-        self.played.assertions.push(Assertion { claim, held: Some(held), seen });
+        let (to, view) = (self.stage.clock.now_ns(), self.stage.controls.view());
+        let seen = json!({"condition": condition.text, "from": from, "to": to, "view": *view});
+        let word = match held {
+            Some(true) => "held",
+            Some(false) => "NOT held",
+            None => "not decided",
+        };
+        (self.stage.tell)(&format!("{word}: {claim}"));
+        self.played.assertions.push(Assertion { claim, held, seen });
     }
 
     /// Heals what has no end of its own, in the reverse order, and waits for what has.
@@ -294,7 +319,14 @@ impl Player {
 
     fn healed(&mut self, outcome: FaultOutcome) {
         (self.stage.tell)(&format!("{} healed", outcome.kind));
+        self.played.healed_at = self.played.healed_at.max(outcome.to.unwrap_or(0));
         self.played.faults.push(outcome);
+        self.tell_healing();
+    }
+
+    fn tell_healing(&self) {
+        let healed = self.held.is_empty() && self.lasting.is_empty();
+        self.healing.send_replace(healed.then_some(self.played.healed_at));
     }
 
     /// Waits until a condition holds, at most until `limit`.

@@ -57,22 +57,34 @@ impl Condition {
         self.clauses.iter().map(left).collect()
     }
 
-    /// Whether it is true now; `before` is what [`Condition::before`] gave.
+    /// Whether it is true now; `before` is what [`Condition::before`] gave. What was not observed
+    /// makes it false.
     #[must_use]
     pub fn holds(&self, scene: &Scene<'_>, before: &[Known]) -> bool {
-        self.clauses.iter().enumerate().all(|(nth, clause)| {
+        self.decide(scene, before) == Some(true)
+    }
+
+    /// As [`Condition::holds`], but `None` when it hangs on what was not observed.
+    #[must_use]
+    pub fn decide(&self, scene: &Scene<'_>, before: &[Known]) -> Option<bool> {
+        let decided = self.clauses.iter().enumerate().map(|(nth, clause)| {
             let before = before.get(nth).unwrap_or(&Known::Nothing);
             match clause {
-                Clause::After(span) => scene.waited_ms >= span.0,
-                Clause::AfterSends(count) => scene.sends >= *count,
-                Clause::Healed => scene.healed,
+                Clause::After(span) => Some(scene.waited_ms >= span.0),
+                Clause::AfterSends(count) => Some(scene.sends >= *count),
+                Clause::Healed => Some(scene.healed),
                 Clause::Compare(left, op, right) => {
                     // Only `none` itself may be compared with what is not known.
                     let may_lack = *left == Term::None || *right == Term::None;
                     compare(&scene.value(left, before), *op, &scene.value(right, before), may_lack)
                 }
             }
-        })
+        });
+        let decided: Vec<Option<bool>> = decided.collect();
+        match decided.contains(&Some(false)) {
+            true => Some(false),
+            false => decided.iter().all(Option::is_some).then_some(true),
+        }
     }
 }
 
@@ -150,12 +162,13 @@ fn leo(seen: &PartitionView, node: i64) -> Option<i64> {
     seen.leo.iter().find(|(id, _)| i64::from(id.0) == node).map(|(_, leo)| *leo)
 }
 
-fn compare(left: &Known, op: Op, right: &Known, may_lack: bool) -> bool {
+/// `None` when a side is not known.
+fn compare(left: &Known, op: Op, right: &Known, may_lack: bool) -> Option<bool> {
     let lacks = *left == Known::Nothing || *right == Known::Nothing;
     if lacks && !may_lack {
-        return false;
+        return None;
     }
-    match (op, left, right) {
+    Some(match (op, left, right) {
         (Op::Equal, left, right) => left == right,
         (Op::NotEqual, left, right) => left != right,
         (Op::In, Known::Number(node), Known::Nodes(nodes)) => nodes.contains(node),
@@ -165,5 +178,5 @@ fn compare(left: &Known, op: Op, right: &Known, may_lack: bool) -> bool {
         (Op::Greater, Known::Number(left), Known::Number(right)) => left > right,
         (Op::AtLeast, Known::Number(left), Known::Number(right)) => left >= right,
         _ => false,
-    }
+    })
 }
