@@ -59,11 +59,6 @@ pub fn decode(run: &str, key: &str, payload: &[u8]) -> Result<i64, Strange> {
     Ok(parts.value)
 }
 
-/// Reads a payload of any run and key: (run, key, value); `None` when it is not intact.
-pub fn decode_any(payload: &[u8]) -> Option<(&str, &str, i64)> {
-    parse(payload).map(|parts| (parts.run, parts.key, parts.value))
-}
-
 struct Parts<'a> {
     run: &'a str,
     key: &'a str,

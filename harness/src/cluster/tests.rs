@@ -33,7 +33,7 @@ impl Target for Script {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: false, mutants: false, files: false }
+        Capabilities { processes: true, proxies: false }
     }
 
     fn prepare<'a>(

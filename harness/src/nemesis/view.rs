@@ -60,8 +60,6 @@ pub struct PartitionView {
     pub replicas: Vec<NodeId>,
     /// Its in-sync replicas.
     pub isr: Vec<NodeId>,
-    /// Its eligible leader replicas.
-    pub elr: Vec<NodeId>,
     /// The log end offset of each replica that answered.
     pub leo: BTreeMap<NodeId, i64>,
     /// The high watermark that its leader answered.

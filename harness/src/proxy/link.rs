@@ -52,12 +52,6 @@ impl Link {
     pub fn reversed(self) -> Self {
         Self { from: self.to, to: self.from }
     }
-
-    /// Whether `node` is one of its ends.
-    #[must_use]
-    pub fn touches(&self, node: NodeId) -> bool {
-        [self.from, self.to].contains(&Endpoint::Node(node))
-    }
 }
 
 impl fmt::Display for Link {

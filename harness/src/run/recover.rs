@@ -136,6 +136,9 @@ impl Watcher<'_> {
         let counts = &self.progress.borrow().counts;
         let asked_until = self.clock.now_ns().saturating_sub(UNASKED_FOR.as_nanos() as u64);
         let unasked_counts = asked_until < healed_at;
+        if view.time_ns <= healed_at {
+            return vec![missing_of(None, "sample", "no observation since the last heal".into())];
+        }
         let healed_at = Time::from_nanos(healed_at);
         let mut missing = Vec::new();
         for key in self.catalog.keys() {

@@ -33,10 +33,6 @@ pub struct Capabilities {
     pub processes: bool,
     /// Its links go through proxies.
     pub proxies: bool,
-    /// It knows mutants.
-    pub mutants: bool,
-    /// Its log directories can be read.
-    pub files: bool,
 }
 
 /// A program to run.

@@ -79,7 +79,7 @@ impl Target for NodeTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: true, mutants: true, files: true }
+        Capabilities { processes: true, proxies: true }
     }
 
     fn prepare<'a>(

@@ -53,7 +53,7 @@ impl Target for StandIns {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: true, mutants: false, files: false }
+        Capabilities { processes: true, proxies: true }
     }
 
     fn prepare<'a>(

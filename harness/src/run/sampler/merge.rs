@@ -100,7 +100,6 @@ impl Merged {
             leader_epoch: best.state.leader_epoch,
             replicas: nodes(&best.state.replicas),
             isr: nodes(&best.state.isr),
-            elr: Vec::new(),
             leo,
             high_watermark: leaders.and_then(|(hw, _)| *hw).filter(|hw| *hw >= 0),
         };
