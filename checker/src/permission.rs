@@ -81,7 +81,8 @@ impl KeyView<'_> {
             }
         }
         if undecided.is_none() && self.unclean_may_be_hidden() {
-            undecided = Some("unclean elections were allowed, and no metadata log tells of them");
+            undecided =
+                Some("unclean elections were allowed, and no whole metadata log tells of them");
         }
         match undecided {
             Some(why) => Ruling::Undecided(format!("{}: {why}", self.key.key)),
@@ -172,12 +173,13 @@ impl KeyView<'_> {
             return undecided("neither metadata log nor samples say whether leadership moved");
         }
         let Some(sender) = self.sender(record) else { return Ruling::Forbidden };
+        let no_other = match source {
+            Source::CutMetadata => undecided("the metadata log is not whole"),
+            Source::None | Source::Samples | Source::Metadata => Ruling::Forbidden,
+        };
         let mut successors = self.successors(sender).peekable();
         if successors.peek().is_none() {
-            return match source {
-                Source::CutMetadata => undecided("the metadata log is not whole"),
-                _ => Ruling::Forbidden,
-            };
+            return no_other;
         }
         let (Some(log), Some(offset)) = (&self.log, offset) else {
             return undecided(
@@ -186,7 +188,7 @@ impl KeyView<'_> {
         };
         match successors.find(|election| log.start_of_epoch(election.epoch) <= offset) {
             Some(election) => Ruling::Permitted(Permission::new(clause, election.describe())),
-            None => Ruling::Forbidden,
+            None => no_other,
         }
     }
 

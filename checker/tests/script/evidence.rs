@@ -104,6 +104,7 @@ impl World {
             ("told-leader", [key, node, epoch]) => {
                 self.told_leader(key, number(node)?, number(epoch)?);
             }
+            ("metadata-cut", []) => self.evidence.metadata_is_cut = true,
             ("read-to", [key, to]) => {
                 let to = number(to)?;
                 let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();

@@ -15,6 +15,7 @@
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0           a session of processes 3 and 4
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
+//! metadata-cut          the metadata log goes on where its file ends
 //! told-leader x 2 1     a sample: node 2 leads under epoch 1
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
 //!                       the final dump of the leader, node 1; # identity, ! unreadable;
