@@ -101,7 +101,8 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     limits(&args)?;
     let name = args.schedule.clone().unwrap_or_else(|| "default".into());
     let asked_time = args.time.unwrap_or(DEFAULT_TIME);
-    let schedule = schedule::load(&name, &Ask { seed, time_ms: asked_time.0 })?;
+    let ask = Ask { seed, time_ms: asked_time.0, replicated: is_replicated(&args) };
+    let schedule = schedule::load(&name, &ask)?;
     needs::apply(&mut args, &schedule)?;
     preset(&mut args, &schedule)?;
     // The schedule may have set some.
@@ -141,6 +142,12 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
         max_recovery: args.max_recovery,
         schedule,
     })
+}
+
+/// Whether partitions have followers, as far as the options say.
+fn is_replicated(args: &RunArgs) -> bool {
+    let usual = if args.preset == Some(Preset::Default) { 1 } else { 3 };
+    args.replication_factor.unwrap_or(usual).min(args.nodes.unwrap_or(3)) > 1
 }
 
 fn bad<T>(problem: String) -> Result<T, BadOption> {

@@ -22,17 +22,29 @@ const QUIET_MS: std::ops::Range<u64> = 700..1_500;
 
 type Draw = fn(&mut ChaCha8Rng) -> (&'static str, Value);
 
-/// What every run has: kill, pause, partition.
-const ALWAYS: [Draw; 3] = [kill, pause, partition];
-/// What a run may have; each seed leaves some of them out.
-const SOMETIMES: [Draw; 8] =
-    [stop, restart, leader_move, slow_link, reply_loss, partition, cut_clients, pause];
+/// What is drawn from.
+struct Urn {
+    /// What every run has: kill, pause, partition.
+    always: [Draw; 3],
+    /// What a run may have; each seed leaves some of them out.
+    sometimes: &'static [Draw],
+}
+
+const REPLICATED: Urn = Urn {
+    always: [kill, pause, partition],
+    sometimes: &[stop, restart, leader_move, slow_link, reply_loss, partition, cut_clients, pause],
+};
+/// Without followers there is nobody to hand over to, and no link to slow.
+const ALONE: Urn = Urn {
+    always: [kill, pause_leader, isolate_leader],
+    sometimes: &[stop, restart, reply_loss, cut_clients, pause_leader],
+};
 
 fn make(ask: &Ask) -> Value {
     let mut rng = stream(ask.seed, "schedule/default");
-    let mut always = ALWAYS;
+    let Urn { mut always, sometimes } = if ask.replicated { REPLICATED } else { ALONE };
     always.shuffle(&mut rng);
-    let kept: Vec<Draw> = SOMETIMES.into_iter().filter(|_| rng.random_bool(0.6)).collect();
+    let kept: Vec<Draw> = sometimes.iter().copied().filter(|_| rng.random_bool(0.6)).collect();
     let mut steps = Vec::new();
     let mut spent = QUIET_START_MS;
     let mut wait = format!("after {QUIET_START_MS}ms");
@@ -66,6 +78,14 @@ fn kill(_: &mut ChaCha8Rng) -> (&'static str, Value) {
 
 fn pause(rng: &mut ChaCha8Rng) -> (&'static str, Value) {
     ("pause", json!({"aim": one_of(&["leader", "follower"], rng)}))
+}
+
+fn pause_leader(_: &mut ChaCha8Rng) -> (&'static str, Value) {
+    ("pause", json!({"aim": "leader"}))
+}
+
+fn isolate_leader(_: &mut ChaCha8Rng) -> (&'static str, Value) {
+    ("isolate", json!({"aim": "leader"}))
 }
 
 fn partition(rng: &mut ChaCha8Rng) -> (&'static str, Value) {

@@ -19,6 +19,8 @@ pub struct Ask {
     pub seed: u64,
     /// How long faults may last, in milliseconds.
     pub time_ms: u64,
+    /// Whether partitions have followers.
+    pub replicated: bool,
 }
 
 /// The schedule of this name, or in this file (a name that ends in `.json`).

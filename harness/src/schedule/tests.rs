@@ -6,7 +6,17 @@ use super::{Ask, TABLE, load};
 use crate::steps::{Schedule, format};
 
 fn schedule(name: &str, seed: u64) -> Schedule {
-    load(name, &Ask { seed, time_ms: 15_000 }).unwrap_or_else(|error| panic!("{error}"))
+    load(name, &Ask { seed, time_ms: 15_000, replicated: true })
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn default_aims_at_nobody_who_is_not_there() {
+    for seed in 1..50 {
+        let ask = Ask { seed, time_ms: 60_000, replicated: false };
+        let made = serde_json::to_string(&load("default", &ask).unwrap()).unwrap();
+        assert!(!made.contains("follower") && !made.contains("minority"), "seed {seed}: {made}");
+    }
 }
 
 #[test]
@@ -48,7 +58,7 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
     let mut present: BTreeMap<String, u32> = BTreeMap::new();
     const SEEDS: u32 = 500;
     for seed in 0..u64::from(SEEDS) {
-        let made = load("default", &Ask { seed, time_ms: 60_000 }).unwrap();
+        let made = load("default", &Ask { seed, time_ms: 60_000, replicated: true }).unwrap();
         let faults: std::collections::BTreeSet<String> =
             made.steps.iter().filter_map(|step| step.act.fault.clone()).collect();
         for fault in faults {
@@ -64,7 +74,8 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
 
 #[test]
 fn an_unknown_schedule_is_refused_with_the_known_ones() {
-    let error = load("chaos", &Ask { seed: 1, time_ms: 1 }).unwrap_err().to_string();
+    let error =
+        load("chaos", &Ask { seed: 1, time_ms: 1, replicated: true }).unwrap_err().to_string();
     assert!(error.starts_with("unknown schedule `chaos`; known: commit, default,"), "{error}");
 }
 
