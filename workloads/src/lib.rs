@@ -9,7 +9,6 @@ pub mod op;
 pub mod outcome;
 pub mod random;
 pub mod settings;
-pub mod stats;
 #[cfg(test)]
 mod testing;
 pub mod time;

@@ -17,7 +17,6 @@ use session::Session;
 use crate::{
     Catalog, Completion, Op, Settings, Time,
     client::{self, Address, Client, ClientConfig, Conn, Slot},
-    stats::Latencies,
     workload::{Entry, Generator, Planned, Role, Seat, Start},
 };
 
@@ -109,7 +108,6 @@ pub struct Fleet {
     started_at: Time,
     stopped: bool,
     counts: Counts,
-    latencies: Latencies,
     effects: Vec<client::Effect>,
 }
 
@@ -133,7 +131,6 @@ impl Fleet {
             started_at: Time::ZERO,
             stopped: false,
             counts: Counts::default(),
-            latencies: Latencies::default(),
             effects: Vec::new(),
         }
     }
@@ -174,11 +171,6 @@ impl Fleet {
     /// What happened so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
-    }
-
-    /// Latencies so far, from the intended start.
-    pub fn latencies(&self) -> &Latencies {
-        &self.latencies
     }
 
     fn start(&mut self, now: Time, out: &mut Vec<Effect>) {
@@ -288,12 +280,11 @@ impl Fleet {
         out: &mut Vec<Effect>,
     ) {
         let session = self.sessions.get_mut(&id).expect("an operating client has a session");
-        let (process, in_flight) = session.finish(slot);
+        let (process, op) = session.finish(slot);
         let role = self.seats[session.seat.0 as usize].role;
-        self.counts.add(now, role, &in_flight.op, completion);
-        self.latencies.add(role, completion.outcome, now - in_flight.intended);
+        self.counts.add(now, role, &op, completion);
         self.generator.observe(session.seat, completion);
-        let event = events::completion(now, process, &in_flight.op, completion, &self.names);
+        let event = events::completion(now, process, &op, completion, &self.names);
         out.push(Effect::Record(Box::new(event)));
     }
 
@@ -331,7 +322,7 @@ impl Fleet {
 
     fn operate(&mut self, now: Time, id: ClientId, intended: Time, op: Op, out: &mut Vec<Effect>) {
         let session = self.sessions.get_mut(&id).expect("an operating client has a session");
-        let (slot, process) = session.begin(intended, op.clone());
+        let (slot, process) = session.begin(op.clone());
         let event = events::invocation((now, intended), process, &op, &self.names);
         out.push(Effect::Record(Box::new(event)));
         self.counts.begin(now, &op);

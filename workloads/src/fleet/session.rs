@@ -1,17 +1,10 @@
 //! One client's session: its processes and what each has in flight.
 
 use crate::{
-    Op, Time,
+    Op,
     client::{Client, Slot},
     workload::Seat,
 };
-
-/// An operation that has begun.
-#[derive(Debug)]
-pub(super) struct InFlight {
-    pub intended: Time,
-    pub op: Op,
-}
 
 /// A client and its slots.
 #[derive(Debug)]
@@ -21,7 +14,8 @@ pub(super) struct Session {
     /// Whether it takes operations: an idempotent producer must have its producer id first.
     pub open: bool,
     first_process: u64,
-    slots: Vec<Option<InFlight>>,
+    /// The operation that each has in flight.
+    slots: Vec<Option<Op>>,
 }
 
 impl Session {
@@ -44,17 +38,17 @@ impl Session {
     }
 
     /// Occupies a free slot and gives its process.
-    pub(super) fn begin(&mut self, intended: Time, op: Op) -> (Slot, u64) {
+    pub(super) fn begin(&mut self, op: Op) -> (Slot, u64) {
         let free = self.slots.iter().position(Option::is_none);
         let nth = free.expect("an operation begins in a free slot");
-        self.slots[nth] = Some(InFlight { intended, op });
+        self.slots[nth] = Some(op);
         (Slot(nth as u32), self.first_process + nth as u64)
     }
 
     /// Frees a slot; gives its process and what was in flight.
-    pub(super) fn finish(&mut self, slot: Slot) -> (u64, InFlight) {
-        let in_flight = self.slots[slot.0 as usize].take();
-        let in_flight = in_flight.expect("only an operation in flight ends");
-        (self.first_process + u64::from(slot.0), in_flight)
+    pub(super) fn finish(&mut self, slot: Slot) -> (u64, Op) {
+        let op = self.slots[slot.0 as usize].take();
+        let op = op.expect("only an operation in flight ends");
+        (self.first_process + u64::from(slot.0), op)
     }
 }
