@@ -125,7 +125,7 @@ fn reply_loss(_: &mut ChaCha8Rng) -> (&'static str, Value) {
 }
 
 fn cut_clients(_: &mut ChaCha8Rng) -> (&'static str, Value) {
-    ("cut", json!({"from": "clients", "to": "leader"}))
+    ("cut", json!({"from": "clients", "to": "leader", "ways": "one-way"}))
 }
 
 fn one_of(words: &[&'static str], rng: &mut ChaCha8Rng) -> &'static str {

@@ -18,8 +18,8 @@ pub static ENTRY: Entry = Entry {
             },
             "steps": [
                 {"when": "after 1s", "let": {"l": "leader(one-0)"}, "do": "cut",
-                 "with": {"from": {"role": "leader", "of": "one-0"},
-                          "to": {"role": "followers", "of": "one-0"}},
+                 "with": {"from": {"role": "followers", "of": "one-0"},
+                          "to": {"role": "leader", "of": "one-0"}, "ways": "one-way"},
                  "for": "7s"},
                 {"check": "isr(one-0) == [$l]", "within": "5s",
                  "claim": "the leader is alone in the ISR"},

@@ -16,8 +16,8 @@ pub static ENTRY: Entry = Entry {
             "repeat": true,
             "steps": [
                 {"when": "after 1500ms", "let": {"old": "leader(all-0)"}, "do": "cut",
-                 "with": {"from": {"role": "leader", "of": "all-0"},
-                          "to": {"role": "followers", "of": "all-0"}}},
+                 "with": {"from": {"role": "followers", "of": "all-0"},
+                          "to": {"role": "leader", "of": "all-0"}, "ways": "one-way"}},
                 {"when": "isr(all-0) == [$old]", "within": "20s"},
                 {"when": "after 1s", "do": "kill", "with": {"aim": {"nodes": ["$old"]}},
                  "for": "4s"},

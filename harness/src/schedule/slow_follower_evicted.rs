@@ -20,7 +20,8 @@ pub static ENTRY: Entry = Entry {
             },
             "steps": [
                 {"when": "after 1s", "let": {"f": "follower(all-0)", "l": "leader(all-0)"},
-                 "do": "cut", "with": {"from": {"nodes": ["$f"]}, "to": {"nodes": ["$l"]}},
+                 "do": "cut", "with": {"from": {"nodes": ["$f"]}, "to": {"nodes": ["$l"]},
+                                       "ways": "one-way"},
                  "for": "6s"},
                 {"when": "after 600ms", "let": {"hw": "hw(all-0)"}},
                 {"always": "hw(all-0) == $hw and $f in isr(all-0)", "for": "1s",
