@@ -61,11 +61,19 @@ pub(crate) struct Judged<'a> {
 /// Judges the evidence of a run.
 pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckError> {
     let chosen = chosen_claims(evidence, options)?;
-    let (index, unfit, mut notes) = read_history(evidence)?;
+    let (index, unfit, dropped_line) = read_history(evidence)?;
+    let dropped = |line: u64| format!("history: line {line} is incomplete and was dropped");
+    let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
     notes.extend(evidence.notes.iter().cloned());
     notes.extend(assumptions(evidence, options));
     let leadership = Leadership::of(evidence, &options.promise);
-    let run = RunView { evidence, index: &index, leadership: &leadership, said: &options.promise };
+    let run = RunView {
+        evidence,
+        index: &index,
+        leadership: &leadership,
+        said: &options.promise,
+        is_cut: dropped_line.is_some(),
+    };
     let keys = run.keys();
     let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
     for name in &chosen {
@@ -102,12 +110,13 @@ fn without_repeats(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-type ReadHistory = (Index, Option<Unfit>, Vec<String>);
+/// What the history holds, why it is unfit, and the number of a last line that was dropped.
+type ReadHistory = (Index, Option<Unfit>, Option<u64>);
 
 fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
     let promises = evidence.manifest.as_ref().map(|manifest| &manifest.promises);
     let mut builder = Builder::new(promises);
-    let mut notes = Vec::new();
+    let mut dropped_line = None;
     let mut unfit = None;
     match &evidence.history {
         History::Events(events) => {
@@ -123,12 +132,10 @@ fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
                 observe(&mut builder, event, line).map_or(Continue(()), Break)
             })?;
             unfit = read.broke_off;
-            if let Some(line) = read.dropped_line {
-                notes.push(format!("history: line {line} is incomplete and was dropped"));
-            }
+            dropped_line = read.dropped_line;
         }
     }
-    Ok((builder.finish(), unfit, notes))
+    Ok((builder.finish(), unfit, dropped_line))
 }
 
 fn observe(builder: &mut Builder<'_>, event: Event, line: u64) -> Option<Unfit> {

@@ -31,6 +31,8 @@ pub struct RunView<'a> {
     pub leadership: &'a Leadership,
     /// What the user said was promised, whatever the evidence says.
     pub said: &'a Promise,
+    /// Whether the history ends in an incomplete line: what came after it is not known.
+    pub is_cut: bool,
 }
 
 /// One key of a run.

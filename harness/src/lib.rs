@@ -13,5 +13,6 @@ pub mod process;
 pub mod proxy;
 pub mod run;
 pub mod schedule;
+mod stderr;
 pub mod steps;
 pub mod target;

@@ -45,6 +45,9 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
 /// Without a final read that came as far as the record, nobody was given the chance to see it. What
 /// the final log does not hold at all, nobody could have read.
 fn too_early(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Option<String> {
+    if view.run.is_cut {
+        return Some("the history is cut: a read may have stood in what is missing".to_owned());
+    }
     if view.run.evidence.is_bare() {
         return None;
     }

@@ -31,7 +31,13 @@ fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
     let evidence = Evidence::default();
     let (index, leadership) = (Index::default(), Leadership::default());
     let said = Promise::default();
-    let run = RunView { evidence: &evidence, index: &index, leadership: &leadership, said: &said };
+    let run = RunView {
+        evidence: &evidence,
+        index: &index,
+        leadership: &leadership,
+        said: &said,
+        is_cut: false,
+    };
     judge_entry("lost-write", entry, &run, &run.keys()).0
 }
 

@@ -12,7 +12,7 @@ pub(super) fn check(args: &CheckArgs) -> Exit {
             Exit::of_status(verdict.exit)
         }
         Err(error) => {
-            eprintln!("highwater: {error:#}");
+            crate::stderr::line(format_args!("highwater: {error:#}"));
             Exit::Usage
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn heal(args: &HealArgs) -> Exit {
     let report = match heal::heal(&args.folder) {
         Ok(report) => report,
         Err(error) => {
-            eprintln!("highwater: {error}");
+            crate::stderr::line(format_args!("highwater: {error}"));
             return Exit::Usage;
         }
     };
@@ -42,7 +42,7 @@ pub(super) fn heal(args: &HealArgs) -> Exit {
         }
     }
     for failed in &report.failed {
-        eprintln!("highwater: {failed}");
+        crate::stderr::line(format_args!("highwater: {failed}"));
     }
     if report.left.is_empty() && report.failed.is_empty() { Exit::Valid } else { Exit::Harness }
 }

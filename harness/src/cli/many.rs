@@ -41,7 +41,7 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             }
             keep(args, &run, exit);
             if exit != Exit::Valid {
-                eprintln!("{}", run.reproduce);
+                crate::stderr::line(format_args!("{}", run.reproduce));
             }
             exit
         }
@@ -55,7 +55,7 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
 /// Standard output belongs to the verdicts where they are asked for.
 fn say(args: &RunArgs, text: &str) {
     if args.json {
-        eprintln!("{text}");
+        crate::stderr::line(format_args!("{text}"));
     } else {
         out::line(text);
     }
@@ -96,6 +96,6 @@ fn keep(args: &RunArgs, run: &OneRun, exit: Exit) {
         Some(Keep::All) | None => true,
     };
     if !wanted && let Err(error) = std::fs::remove_dir_all(run.folder.path()) {
-        eprintln!("highwater: {}: {error}", run.folder.path().display());
+        crate::stderr::line(format_args!("highwater: {}: {error}", run.folder.path().display()));
     }
 }

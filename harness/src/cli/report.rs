@@ -23,7 +23,7 @@ pub(super) fn report(args: &ReportArgs) -> Exit {
             Exit::Valid
         }
         Err(error) => {
-            eprintln!("highwater: {error}");
+            crate::stderr::line(format_args!("highwater: {error}"));
             Exit::Usage
         }
     }

@@ -72,14 +72,14 @@ async fn judged(folder: RunFolder, report: bool) -> Result<Judged, Failure> {
 pub(super) fn fail(failure: &Failure, seed: u64) -> Exit {
     let exit = refuse(failure);
     if exit != Exit::Usage {
-        eprintln!("{}", reproduce(seed));
+        crate::stderr::line(format_args!("{}", reproduce(seed)));
     }
     exit
 }
 
 /// Tells the reason for a failure.
 fn refuse(failure: &Failure) -> Exit {
-    eprintln!("highwater: {failure}");
+    crate::stderr::line(format_args!("highwater: {failure}"));
     failure.into()
 }
 
@@ -94,10 +94,10 @@ fn tell(args: &RunArgs, run: &OneRun) {
         }
     }
     for what in run.judged.complaints() {
-        eprintln!("schedule: {what}");
+        crate::stderr::line(format_args!("schedule: {what}"));
     }
     if run.exit() != Exit::Valid {
-        eprintln!("{}", run.reproduce);
+        crate::stderr::line(format_args!("{}", run.reproduce));
     }
 }
 

@@ -60,7 +60,10 @@ impl Drop for PauseGuard {
         // A process that ended meanwhile took its pause with it.
         let resumed = self.process.signal_group(Signal::CONT);
         if ours && (resumed.is_err() || self.cluster.journal.end(self.act).is_err()) {
-            eprintln!("highwater: node {} could not be resumed for certain", self.node);
+            crate::stderr::line(format_args!(
+                "highwater: node {} could not be resumed for certain",
+                self.node
+            ));
         }
     }
 }

@@ -202,7 +202,9 @@ impl Cluster {
         let recorded = folder.is_ok_and(|folder| life.record(&folder).is_ok());
         let journalled = paused.into_iter().chain([act]).all(|act| self.journal.end(act).is_ok());
         if !recorded || !journalled {
-            eprintln!("highwater: the end of node {node} ({exit}) could not be recorded");
+            crate::stderr::line(format_args!(
+                "highwater: the end of node {node} ({exit}) could not be recorded"
+            ));
         }
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(life);
     }

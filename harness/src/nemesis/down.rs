@@ -72,7 +72,7 @@ impl Drop for Down {
         for (node, _) in &self.nodes {
             match self.controls.cluster.launch(*node) {
                 Ok(_) | Err(ClusterError::Up(_)) => {}
-                Err(error) => eprintln!("highwater: {error}"),
+                Err(error) => crate::stderr::line(format_args!("highwater: {error}")),
             }
         }
     }

@@ -217,7 +217,7 @@ impl Drop for RuleGuard {
     fn drop(&mut self) {
         self.table.remove(&self.active);
         if let Err(error) = self.journal.end(self.act) {
-            eprintln!("highwater: {error}");
+            crate::stderr::line(format_args!("highwater: {error}"));
         }
     }
 }

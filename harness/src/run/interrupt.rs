@@ -1,4 +1,4 @@
-//! Somebody wants the program to end: SIGINT or SIGTERM, heard at every moment of a run.
+//! Somebody wants the program to end: SIGINT, SIGTERM or SIGHUP, heard at every moment of a run.
 
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -16,13 +16,18 @@ impl Interrupts {
     #[must_use]
     pub fn listen() -> Interrupts {
         let (heard, interrupts) = watch::channel(false);
-        let (interrupt, terminate) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let [interrupt, terminate, hangup] = kinds.map(signal);
         tokio::spawn(async move {
-            let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else { return };
+            let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+                (interrupt, terminate, hangup)
+            else {
+                return;
+            };
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
             }
             heard.send_replace(true);
         });

@@ -21,7 +21,7 @@ impl Ui {
     /// Tells one thing.
     pub fn say(self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            crate::stderr::line(format_args!("{text}"));
         }
     }
 

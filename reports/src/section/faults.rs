@@ -55,10 +55,10 @@ fn row(fault: &FaultOutcome) -> Markup {
     html! {
         tr {
             th scope="row" { (fault.kind) }
-            td { (fault.targets.join(", ")) }
+            td class="words" { (fault.targets.join(", ")) }
             td class="nowrap" { (at_text(fault.from)) }
             td class="nowrap" { (lasted.unwrap_or_default()) }
-            td { span class=(class) { (status) } }
+            td class="nowrap" { span class=(class) { (status) } }
             td class="mono" {
                 @if let Some(reason) = &fault.reason { (reason) " " }
                 @if !fault.proof.is_null() { (proof_text(&fault.proof)) }
