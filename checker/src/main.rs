@@ -43,7 +43,8 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::from(FAILURE),
         },
         Err(error) => {
-            eprintln!("highwater-check: {error:#}");
+            // The exit status stands whether or not anybody reads.
+            let _ = writeln!(std::io::stderr(), "highwater-check: {error:#}");
             ExitCode::from(USAGE)
         }
     }

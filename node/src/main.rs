@@ -13,13 +13,15 @@ mod net;
 mod node_thread;
 mod process;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("highwater-node: {failure}");
+            // The exit status stands whether or not anybody reads.
+            let _ = writeln!(std::io::stderr(), "highwater-node: {failure}");
             ExitCode::from(failure.status)
         }
     }
