@@ -19,6 +19,9 @@ pub struct Outcome {
     pub ended: Ended,
     /// When the outcome was written, nanoseconds of the run.
     pub at: TimeNs,
+    /// How many events the history had by then; none where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
     /// What failed in the harness itself, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_failure: Option<String>,
@@ -66,6 +69,7 @@ impl Outcome {
             format: Self::FORMAT,
             ended,
             at,
+            events: None,
             harness_failure: None,
             recovery: None,
             faults: Vec::new(),
