@@ -28,6 +28,12 @@ pub enum Event {
         /// Its error, or why none came.
         why: String,
     },
+    /// The controller does not answer this broker's heartbeats, or knows no such broker any more;
+    /// it is asked again.
+    HeartbeatRefused {
+        /// Its error, or why none came.
+        why: String,
+    },
     /// The controller lets this broker lead and follow.
     Unfenced,
     /// This controller leads the metadata quorum.

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use highwater_broker::log::batch::{BatchBuilder, Batches};
+use highwater_broker::wire::messages::UnregisterBrokerRequest;
 
 use crate::client::Client;
-use crate::nodes::Setup;
+use crate::nodes::{Setup, wait_for};
 
 fn batch(value: &str) -> Bytes {
     BatchBuilder::new().record(1_700_000_000_000, None, Some(value.as_bytes()), &[]).build()
@@ -80,4 +81,17 @@ fn names_that_would_leave_the_log_directory_are_refused() {
     }
     assert_eq!(client.create("fine"), 0);
     assert!(!setup.log_dir().join("../x").exists());
+}
+
+#[test]
+fn a_broker_that_was_taken_out_says_so_and_stops_when_told_to() {
+    let setup = Setup::new();
+    let node = setup.start();
+    let request = UnregisterBrokerRequest::default().with_broker_id(1.into());
+    assert_eq!(Client::connect(setup.port).call(0, request).error_code, 0);
+    let told = "\"event\":\"heartbeat-refused\",\"why\":\"STALE_BROKER_EPOCH\"";
+    wait_for("the refusal is logged", || setup.log().contains(told).then_some(()));
+    assert_eq!(node.stop(), Some(0));
+    assert_eq!(setup.log().matches("\"event\":\"registered\"").count(), 1);
+    assert_eq!(setup.start().stop(), Some(0), "started again, it registers");
 }

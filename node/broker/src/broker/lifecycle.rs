@@ -57,6 +57,8 @@ pub struct Lifecycle {
     /// When registration is given up.
     deadline: Time,
     failures: u32,
+    /// Why heartbeats fail, as it was logged last; none while they are answered.
+    refused: Option<String>,
     /// When the next request is due.
     timer: Option<TimerId>,
     /// True while a request is under way.
@@ -74,6 +76,7 @@ impl Lifecycle {
             previous_epoch: None,
             deadline: Time(0),
             failures: 0,
+            refused: None,
             timer: None,
             in_flight: false,
             again: false,
@@ -251,17 +254,21 @@ fn heartbeat(node: &mut Node, epoch: BrokerEpoch) {
 }
 
 fn on_heartbeat(node: &mut Node, answer: Result<BrokerHeartbeatResponse, CallError>) {
-    let response = match answer {
-        Ok(response) if response.error_code == 0 => response,
-        Ok(response) => {
-            refusal(node, response.error_code);
-            return retry(node);
+    match answer {
+        Ok(response) if response.error_code == 0 => on_beat(node, &response),
+        Ok(response) => on_refused_beat(node, response.error_code),
+        Err(error) => {
+            tell_refusal(node, error.to_string());
+            retry(node);
         }
-        Err(_) => return retry(node),
-    };
+    }
+}
+
+fn on_beat(node: &mut Node, response: &BrokerHeartbeatResponse) {
     let interval_ms = node.config.broker_heartbeat_interval_ms;
     let lifecycle = &mut node.broker_mut().lifecycle;
     lifecycle.failures = 0;
+    lifecycle.refused = None;
     match lifecycle.phase {
         Phase::Fenced if !response.is_fenced => {
             lifecycle.phase = Phase::Running;
@@ -272,6 +279,29 @@ fn on_heartbeat(node: &mut Node, answer: Result<BrokerHeartbeatResponse, CallErr
         _ => {}
     }
     send_soon(node, interval_ms);
+}
+
+/// As in Kafka, a broker whose registration is gone goes on asking and never registers anew: an
+/// operator took it out, or another process has its id. Unlike Kafka it then stops at once when it
+/// is told to, since it has nothing to hand over.
+fn on_refused_beat(node: &mut Node, code: i16) {
+    let why = highwater_wire::error::error_name(refusal(node, code));
+    tell_refusal(node, why);
+    let registration_is_gone = [ErrorCode::StaleBrokerEpoch, ErrorCode::BrokerIdNotRegistered];
+    let stopping = node.broker().lifecycle.phase == Phase::Stopping;
+    if stopping && registration_is_gone.iter().any(|gone| gone.code() == code) {
+        return close(node);
+    }
+    retry(node);
+}
+
+/// Logs why heartbeats fail, once for as long as the reason is the same.
+fn tell_refusal(node: &mut Node, why: String) {
+    let refused = &mut node.broker_mut().lifecycle.refused;
+    if refused.as_ref() != Some(&why) {
+        *refused = Some(why.clone());
+        node.kernel.event(Event::HeartbeatRefused { why });
+    }
 }
 
 fn serve(kernel: &mut Kernel) {

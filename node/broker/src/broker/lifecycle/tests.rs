@@ -155,6 +155,65 @@ fn a_stopping_broker_does_not_wait_for_ever_for_a_silent_controller() {
     assert!(closes_logs(&mut bench).is_some());
 }
 
+fn refuse_beat(bench: &mut Bench, conn: u64, error: ErrorCode) -> BrokerHeartbeatRequest {
+    let (request, body) = asked_to_beat(bench, conn);
+    let answer = BrokerHeartbeatResponse::default().with_error_code(error.code());
+    bench.answer::<BrokerHeartbeatRequest>(conn, &request, answer);
+    body
+}
+
+/// Why heartbeats failed, as it was logged; drops all other effects.
+fn refusals(bench: &mut Bench) -> Vec<String> {
+    let told = bench.take().into_iter().filter_map(|effect| match effect {
+        Effect::Event(Event::HeartbeatRefused { why }) => Some(why),
+        _ => None,
+    });
+    told.collect()
+}
+
+/// A broker that ran, and was then taken out of the cluster.
+fn unregistered() -> (Bench, u64) {
+    let (mut bench, conn) = started(None);
+    register(&mut bench, conn, ErrorCode::None, 40);
+    beat(&mut bench, conn, false, false);
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    refuse_beat(&mut bench, conn, ErrorCode::StaleBrokerEpoch);
+    (bench, conn)
+}
+
+#[test]
+fn rule_31_a_broker_without_registration_says_so_once_and_keeps_its_epoch() {
+    let (mut bench, conn) = unregistered();
+    assert_eq!(refusals(&mut bench), ["STALE_BROKER_EPOCH"]);
+    for _ in 0..3 {
+        bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+        let body = refuse_beat(&mut bench, conn, ErrorCode::StaleBrokerEpoch);
+        assert_eq!(body.broker_epoch, 40, "it never registers anew");
+        assert!(refusals(&mut bench).is_empty(), "said once");
+    }
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    beat(&mut bench, conn, false, false);
+    bench.pass_ms(bench.node.config.broker_heartbeat_interval_ms);
+    refuse_beat(&mut bench, conn, ErrorCode::StaleBrokerEpoch);
+    assert_eq!(refusals(&mut bench), ["STALE_BROKER_EPOCH"], "said anew after an answer");
+}
+
+#[test]
+fn rule_33_a_broker_without_registration_has_nothing_to_hand_over() {
+    for error in [ErrorCode::StaleBrokerEpoch, ErrorCode::BrokerIdNotRegistered] {
+        let (mut bench, conn) = unregistered();
+        bench.take();
+        bench.step(Input::Shutdown);
+        refuse_beat(&mut bench, conn, error);
+        assert!(closes_logs(&mut bench).is_some(), "{error:?}");
+    }
+    let (mut bench, conn) = unregistered();
+    bench.take();
+    bench.step(Input::Shutdown);
+    refuse_beat(&mut bench, conn, ErrorCode::UnknownServerError);
+    assert_eq!(closes_logs(&mut bench), None, "what is no word on the registration");
+}
+
 #[test]
 fn what_comes_due_during_a_heartbeat_follows_it_at_once() {
     let (mut bench, conn) = started(None);
