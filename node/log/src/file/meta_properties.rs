@@ -41,6 +41,7 @@ impl MetaProperties {
         let MetaProperties { cluster_id, node_id, directory_id, highwater_format } = self;
         let directory = directory_id.map(topic_id::format);
         let directory = directory.map_or(String::new(), |id| format!("directory.id={id}\n"));
+        let cluster_id = escape(cluster_id);
         let ours = highwater_format.map_or(String::new(), |version| format!("{OURS}={version}\n"));
         format!("node.id={node_id}\n{directory}version={VERSION}\ncluster.id={cluster_id}\n{ours}")
     }
@@ -49,15 +50,15 @@ impl MetaProperties {
     pub fn parse(text: &str) -> Result<MetaProperties, MetaError> {
         let version = value(text, "version").unwrap_or_default();
         if version != VERSION {
-            return Err(MetaError::Version(version.to_owned()));
+            return Err(MetaError::Version(version));
         }
         let node_id = value(text, "node.id").and_then(|id| id.parse().ok());
         let directory_id = match value(text, "directory.id") {
-            Some(id) => Some(topic_id::parse(id).ok_or(MetaError::Property("directory.id"))?),
+            Some(id) => Some(topic_id::parse(&id).ok_or(MetaError::Property("directory.id"))?),
             None => None,
         };
         Ok(MetaProperties {
-            cluster_id: value(text, "cluster.id").ok_or(MetaError::Property("cluster.id"))?.into(),
+            cluster_id: value(text, "cluster.id").ok_or(MetaError::Property("cluster.id"))?,
             node_id: node_id.ok_or(MetaError::Property("node.id"))?,
             directory_id,
             highwater_format: value(text, OURS).and_then(|version| version.parse().ok()),
@@ -65,7 +66,33 @@ impl MetaProperties {
     }
 }
 
-fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+fn value(text: &str, key: &str) -> Option<String> {
     let pairs = text.lines().filter_map(|line| line.split_once('='));
-    pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()).next_back()
+    pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| unescape(value)).next_back()
+}
+
+/// A value as Java's properties format has it: Kafka takes any text for a cluster's id.
+fn escape(value: &str) -> String {
+    let escaped = value.chars().map(|letter| match letter {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\\' | ' ' => format!("\\{letter}"),
+        _ => letter.to_string(),
+    });
+    escaped.collect()
+}
+
+fn unescape(value: &str) -> String {
+    let mut letters = value.trim_start().chars();
+    let mut text = String::new();
+    while let Some(letter) = letters.next() {
+        let escaped = if letter == '\\' { letters.next() } else { None };
+        text.push(match escaped {
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some(other) => other,
+            None => letter,
+        });
+    }
+    text
 }

@@ -96,6 +96,18 @@ fn kafkas_small_files_are_read() {
 }
 
 #[test]
+fn any_text_is_a_clusters_id_as_in_kafka() {
+    for id in ["!!!", "a b", " a ", "a\\nb", "a\nnode.id=9\r", "a=b", "\u{fc}"] {
+        let (cluster_id, directory_id) = (id.to_owned(), None);
+        let meta =
+            MetaProperties { cluster_id, node_id: 1, directory_id, highwater_format: Some(1) };
+        assert_eq!(MetaProperties::parse(&meta.format()), Ok(meta));
+    }
+    let kafkas = MetaProperties::parse("version=1\nnode.id=1\ncluster.id=\\!\\ a\\nb\n").unwrap();
+    assert_eq!(kafkas.cluster_id, "! a\nb");
+}
+
+#[test]
 fn foreign_meta_properties_are_refused_by_name() {
     let error = |text| MetaProperties::parse(text).unwrap_err();
     assert_eq!(error("version=2\nnode.id=1\ncluster.id=x\n"), MetaError::Version("2".to_owned()));
