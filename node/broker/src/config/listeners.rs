@@ -48,23 +48,44 @@ impl Addresses<'_> {
 
     /// Every listener must speak plaintext: nothing else is built in.
     fn check_protocol(&self, name: &str, node: &NodeConfig) -> Result<(), ConfigError> {
-        let mapped = entries(self.protocol_map).filter_map(|entry| entry.split_once(':'));
-        let protocol = mapped.filter(|(listener, _)| *listener == name).map(|(_, p)| p).next_back();
-        let name_is_enough = !self.protocol_map_is_set && node.is_controller_listener(name);
-        match protocol {
-            Some(PLAINTEXT) => Ok(()),
-            None if name_is_enough => Ok(()),
+        let reason = match self.protocol_of(name, node) {
+            Some(PLAINTEXT) => return Ok(()),
             Some(other) => {
-                let reason =
-                    format!("but listener {name} speaks {other}: only PLAINTEXT is supported");
-                Err(ConfigError::value("listeners", self.listeners, reason))
+                format!("but listener {name} speaks {other}: only PLAINTEXT is supported")
             }
-            None => {
-                let reason =
-                    format!("but listener.security.protocol.map does not say what {name} speaks");
-                Err(ConfigError::value("listeners", self.listeners, reason))
+            None => format!("but listener.security.protocol.map does not say what {name} speaks"),
+        };
+        Err(ConfigError::value("listeners", self.listeners, reason))
+    }
+
+    /// What a listener speaks; none when nothing says it. As in Kafka, names are mapped in upper
+    /// case, and controllers' listeners speak plaintext where the file has no map of its own.
+    fn protocol_of(&self, name: &str, node: &NodeConfig) -> Option<&str> {
+        let mapped = entries(self.protocol_map).filter_map(|entry| entry.split_once(':'));
+        let mut same = mapped.filter(|(listener, _)| listener.eq_ignore_ascii_case(name));
+        let implied = !self.protocol_map_is_set && node.is_controller_listener(name);
+        same.next_back().map(|(_, protocol)| protocol).or(implied.then_some(PLAINTEXT))
+    }
+
+    /// A controller serves all of `controller.listener.names`; a broker dials the first of them,
+    /// and the protocol map must know each (as in Kafka).
+    fn check_controller_names(&self, node: &NodeConfig) -> Result<(), ConfigError> {
+        let has = |name: &str| node.listeners.iter().any(|listener| listener.name == name);
+        let names = &node.controller_listeners;
+        let first = names.first().map(|name| (name, self.protocol_of(name, node)));
+        let unmapped = names.iter().find(|name| self.protocol_of(name, node).is_none());
+        let reason = match (first, names.iter().find(|name| !has(name)), unmapped) {
+            (None, ..) => "but a name is needed".to_owned(),
+            (_, Some(name), _) if node.is_controller => format!("but listeners has no {name}"),
+            (_, _, Some(name)) => {
+                format!("but listener.security.protocol.map does not say what {name} speaks")
             }
-        }
+            (Some((name, Some(other))), ..) if other != PLAINTEXT => {
+                format!("but listener {name} speaks {other}: only PLAINTEXT is supported")
+            }
+            _ => return Ok(()),
+        };
+        Err(ConfigError::value("controller.listener.names", self.controller_names, reason))
     }
 
     fn check(&self, node: &NodeConfig, advertised: &[Address]) -> Result<(), ConfigError> {
@@ -75,11 +96,13 @@ impl Addresses<'_> {
             let reason = format!("but listeners has no {name}");
             return Err(ConfigError::value("advertised.listeners", text, reason));
         }
-        if node.is_broker && !has(&node.inter_broker_listener) {
-            let name = &node.inter_broker_listener;
-            return Err(refused(format!("but inter.broker.listener.name needs a listener {name}")));
-        }
         let for_controllers = |name: &str| node.is_controller_listener(name);
+        let name = &node.inter_broker_listener;
+        if node.is_broker && (!has(name) || for_controllers(name)) {
+            let reason =
+                format!("but inter.broker.listener.name needs a listener {name} for brokers");
+            return Err(refused(reason));
+        }
         if let Some(listener) = node.listeners.iter().find(|l| for_controllers(&l.name))
             && !node.is_controller
         {
@@ -92,9 +115,7 @@ impl Addresses<'_> {
             let name = &listener.name;
             return Err(refused(format!("but {name} is for brokers, and this node is none")));
         }
-        if node.is_controller && !node.controller_listeners.iter().any(|name| has(name)) {
-            return Err(refused("but none of controller.listener.names is there".to_owned()));
-        }
+        self.check_controller_names(node)?;
         if node.is_controller && !node.voters.contains_key(&node.node_id) {
             let reason = format!("but controller {} is not among them", node.node_id);
             return Err(ConfigError::value("controller.quorum.voters", self.voters, reason));

@@ -189,11 +189,41 @@ fn values_are_refused_with_the_bound_that_they_break() {
         ),
         (
             "process.roles=broker,controller",
-            "listeners is \"PLAINTEXT://127.0.0.1:19092\", but none of \
-             controller.listener.names is there",
+            "controller.listener.names is \"CONTROLLER\", but listeners has no CONTROLLER",
         ),
     ] {
         assert_eq!(sentence(line), wanted);
+    }
+}
+
+#[test]
+fn names_of_controllers_listeners_are_checked_as_kafka_does() {
+    let map = "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,S:SSL\n";
+    let serving = "process.roles=controller\ncontroller.quorum.voters=1@127.0.0.1:9093\n\
+                   listeners=CONTROLLER://127.0.0.1:9093\n";
+    let names = |names: &str, more: &str| {
+        let more = format!("{more}controller.listener.names={names}");
+        with(&more).map_err(|error| error.to_string())
+    };
+    let refused =
+        |list: &str, why: &str| Err(format!("controller.listener.names is {list:?}, but {why}"));
+    let unknown = |name| format!("listener.security.protocol.map does not say what {name} speaks");
+    assert_eq!(names("CONTROLER", map), refused("CONTROLER", &unknown("CONTROLER")));
+    assert_eq!(names("CONTROLLER,X", map), refused("CONTROLLER,X", &unknown("X")));
+    assert_eq!(
+        names("S,CONTROLLER", map),
+        refused("S,CONTROLLER", "listener S speaks SSL: only PLAINTEXT is supported")
+    );
+    assert_eq!(names(",", map), refused(",", "a name is needed"));
+    assert_eq!(names("CONTROLLER,X", serving), refused("CONTROLLER,X", "listeners has no X"));
+    let both = "process.roles=broker,controller\ncontroller.quorum.voters=1@127.0.0.1:19092\n";
+    let none_for_brokers = names("PLAINTEXT", both).unwrap_err();
+    assert!(none_for_brokers.ends_with("needs a listener PLAINTEXT for brokers"));
+    // A broker's names are mapped in any case, and need no map when the file has none.
+    for (list, more) in
+        [("controller", map), ("CONTROLLER,S", map), ("ANY", ""), ("CONTROLLER", serving)]
+    {
+        assert!(names(list, more).is_ok(), "{list}");
     }
 }
 
