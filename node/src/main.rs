@@ -8,6 +8,7 @@ mod failure;
 mod file_disk;
 mod log_dir;
 mod log_lines;
+mod log_queue;
 mod message;
 mod net;
 mod node_thread;
@@ -21,7 +22,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             // The exit status stands whether or not anybody reads.
-            let _ = writeln!(std::io::stderr(), "highwater-node: {failure}");
+            if log_lines::flush() {
+                let _ = writeln!(std::io::stderr(), "highwater-node: {failure}");
+            }
             ExitCode::from(failure.status)
         }
     }

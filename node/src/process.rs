@@ -27,6 +27,7 @@ use crate::{disk_thread, log_lines};
 /// Serves until the node asks to stop; then ends the process with its status.
 pub fn serve(start: Start) -> Result<(), Failure> {
     let Start { loaded, rules, mutants } = start;
+    log_lines::start().map_err(no_thread)?;
     if !loaded.without_effect.is_empty() {
         let names = loaded.without_effect.join(", ");
         log_lines::warn(format!("these properties have no effect here: {names}"));
@@ -73,7 +74,9 @@ pub fn serve(start: Start) -> Result<(), Failure> {
         connections: BTreeMap::new(),
     };
     spawn_network(runtime, bound, shared, signals, messages_in)?;
-    std::process::exit(node.run())
+    let status = node.run();
+    log_lines::flush();
+    std::process::exit(status)
 }
 
 fn no_thread(error: std::io::Error) -> Failure {

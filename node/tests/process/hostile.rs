@@ -1,6 +1,6 @@
 //! Garbage, hostile lengths and idle crowds: refused, memory flat, others served.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use highwater_broker::log::batch::BatchBuilder;
 
@@ -122,4 +122,22 @@ fn requests_wait_for_memory_when_it_is_limited() {
         }
     });
     assert_served(&setup, &node);
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_nothing() {
+    let setup = Setup::new();
+    let (mut log, unread) = std::io::pipe().unwrap();
+    let node = setup.start_with(unread);
+    // Several times what a pipe holds, each with a line.
+    for _ in 0..2_000 {
+        let mut client = Client::connect(setup.port);
+        client.stream.write_all(&(-1i32).to_be_bytes()).unwrap();
+        assert!(client.closes_without_answer());
+    }
+    assert_served(&setup, &node);
+    assert_eq!(node.stop(), Some(0), "it does not wait for a reader either");
+    let mut text = String::new();
+    log.read_to_string(&mut text).unwrap();
+    assert!(text.lines().count() > 100 && text.contains("request-refused"));
 }

@@ -62,11 +62,16 @@ impl Setup {
     /// Starts the node and waits until it serves.
     pub fn start(&self) -> Running {
         let log = std::fs::File::create(self.folder.path().join("err.log")).unwrap();
+        self.start_with(log)
+    }
+
+    /// Starts the node with something else than a file to take its log.
+    pub fn start_with(&self, log: impl Into<Stdio>) -> Running {
         let mut child = self.command().stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut ready_line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready_line).unwrap();
-        let errors = self.folder.path().join("err.log");
-        assert!(!ready_line.is_empty(), "{}", std::fs::read_to_string(errors).unwrap());
+        let errors = std::fs::read_to_string(self.folder.path().join("err.log"));
+        assert!(!ready_line.is_empty(), "{}", errors.unwrap_or_default());
         Running { child, ready_line }
     }
 
