@@ -9,6 +9,7 @@ use highwater_history::{
     format::Document,
     lines::{Line, Lines},
     metadata::MetadataRecord,
+    reader::HistoryFile,
     samples::{Said, Sample},
 };
 
@@ -39,7 +40,7 @@ pub struct Evidence {
 #[derive(Debug)]
 pub enum History {
     /// In a file, read while it is judged.
-    File(PathBuf),
+    File(HistoryFile),
     /// In memory.
     Events(Vec<Event>),
 }
@@ -80,7 +81,7 @@ impl Evidence {
     }
 
     fn load_file(path: &Path, instead: &Instead) -> Result<Self, FormatError> {
-        let mut evidence = Self { history: History::File(path.to_owned()), ..Self::default() };
+        let mut evidence = Self { history: History::File(path.into()), ..Self::default() };
         if let Some(manifest) = &instead.manifest {
             evidence.manifest = Some(Manifest::read(manifest)?);
         }
@@ -102,10 +103,11 @@ impl Evidence {
             } else {
                 None
             },
-            history: History::File(history),
+            history: History::File((&history).into()),
             outcome: folder.outcome()?,
             ..Self::default()
         };
+        evidence.count_history(&folder)?;
         let samples = folder.samples()?;
         evidence.samples = evidence.take(&folder.samples_path(), samples);
         let (metadata, before) = (folder.metadata()?, evidence.incomplete.len());
@@ -115,6 +117,24 @@ impl Evidence {
         let beside = dumps.is_dir().then_some(dumps);
         evidence.load_dumps(instead.dumps.as_deref().or(beside.as_deref()))?;
         Ok(evidence)
+    }
+
+    /// Compares the history's length with what the outcome says: a history that was cut at a line's
+    /// end looks whole by itself.
+    fn count_history(&mut self, folder: &RunFolder) -> Result<(), FormatError> {
+        let Some(told) = self.outcome.as_ref().and_then(|outcome| outcome.events) else {
+            return Ok(());
+        };
+        let found = folder.count_events()?;
+        if found != told {
+            let path = folder.history_path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let events = if found == 1 { "event" } else { "events" };
+            self.notes.push(format!("{name} has {found} {events}, outcome.json tells of {told}"));
+            self.incomplete.push(format!("{name} ({found} of {told} events)"));
+            self.history = History::File(HistoryFile { path, is_cut: found < told });
+        }
+        Ok(())
     }
 
     /// The lines of a file; one that ends too early is noted.

@@ -32,6 +32,14 @@ const READ: &str = concat!(
     "\n",
 );
 
+/// A poll that reads nothing.
+const POLLS: &str = concat!(
+    r#"{"index":4,"time":5,"process":2,"type":"invoke","f":"poll","value":[["poll"]]}"#,
+    "\n",
+    r#"{"index":5,"time":6,"process":2,"type":"ok","f":"poll","value":[["poll",{}]]}"#,
+    "\n",
+);
+
 const MANIFEST: &str = r#"{"format":1,"run":"r","seed":1,"command":["highwater","run"],"commit":"c",
 "reproduce":"highwater run --seed 1",
 "target":{"name":"node","nodes":[{"id":1,"roles":["broker"]}],
@@ -195,6 +203,38 @@ fn a_truncated_history_is_judged() {
     let shown = text(&output.stdout);
     assert_eq!(status(&output), 2, "the read may have stood in the lost part: {shown}");
     assert!(shown.contains("line 4 is incomplete and was dropped"), "{shown}");
+}
+
+/// A history cut at a line's end looks whole; what the outcome counted tells.
+#[test]
+fn a_history_with_other_events_than_the_outcome_counted_is_unknown() {
+    let whole = format!("{SENT}{READ}");
+    let outcome = OUTCOME.replace("\"at\":9", "\"at\":9,\"events\":4");
+    let cut_line_end = whole[..whole.trim_end().rfind('\n').expect("a line") + 1].to_owned();
+    let cut_line = whole[..whole.len() - 30].to_owned();
+    let more = format!("{whole}{POLLS}");
+    let without_end = whole.trim_end().to_owned();
+    for (history, found) in [
+        (whole.clone(), None),
+        (without_end, None),
+        (cut_line_end, Some("3 events")),
+        (cut_line, Some("3 events")),
+        (SENT[..SENT.find('\n').expect("a line") + 1].to_owned(), Some("1 event")),
+        (String::new(), Some("0 events")),
+        (more, Some("6 events")),
+    ] {
+        let run = Run::whole(&history);
+        run.write("outcome.json", &outcome);
+        let output = run.check(&[]);
+        let shown = text(&output.stdout);
+        let Some(found) = found else {
+            assert_eq!(status(&output), 0, "{shown}");
+            continue;
+        };
+        assert_eq!(status(&output), 2, "{history}: {shown}{}", text(&output.stderr));
+        let why = format!("history.jsonl has {found}, outcome.json tells of 4");
+        assert!(shown.contains(&why), "{why:?} is not in {shown}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ const WAITING_BATCHES: usize = 4;
 pub struct ReadTo<T> {
     /// What the taker broke off with, if it did.
     pub broke_off: Option<T>,
-    /// The number of an incomplete last line, which was dropped.
+    /// The number of the line from which on the history is missing, if any is.
     pub dropped_line: Option<u64>,
 }
 

@@ -41,6 +41,35 @@ impl LineReader {
         Ok(!self.text.is_empty())
     }
 
+    /// How many lines have their end, from here to the file's end; an incomplete last one becomes
+    /// the line.
+    pub(crate) fn count(&mut self) -> io::Result<u64> {
+        let mut whole = 0;
+        let mut last = Vec::new();
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok([]) => break,
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.cut = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            whole += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let rest = chunk.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            if rest > 0 {
+                last.clear();
+            }
+            last.extend_from_slice(&chunk[rest..]);
+            let read = chunk.len();
+            self.input.consume(read);
+        }
+        self.text = text_of(last)?;
+        Ok(whole)
+    }
+
     /// The line, with its end.
     pub(crate) fn text(&self) -> &str {
         &self.text

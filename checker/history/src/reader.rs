@@ -11,9 +11,37 @@ use crate::{
 /// The history format that this program reads and writes.
 pub const HISTORY_FORMAT: u64 = 1;
 
+/// A history file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether events are known to be missing where it ends, as when it was cut at a line's end.
+    pub is_cut: bool,
+}
+
+impl From<&Path> for HistoryFile {
+    fn from(path: &Path) -> Self {
+        Self { path: path.to_owned(), is_cut: false }
+    }
+}
+
+impl From<&PathBuf> for HistoryFile {
+    fn from(path: &PathBuf) -> Self {
+        path.as_path().into()
+    }
+}
+
+impl From<&HistoryFile> for HistoryFile {
+    fn from(file: &HistoryFile) -> Self {
+        file.clone()
+    }
+}
+
 /// Reads a history in order; ends at the file's end.
 pub struct HistoryReader {
     file: PathBuf,
+    is_cut: bool,
     input: LineReader,
     line: u64,
     dropped: Option<u64>,
@@ -21,9 +49,26 @@ pub struct HistoryReader {
 
 impl HistoryReader {
     /// Opens a history: JSON lines, `.gz` and `.zst` unpacked.
-    pub fn open(file: &Path) -> Result<Self, FormatError> {
-        let input = LineReader::open(file).map_err(|source| FormatError::io(file, source))?;
-        Ok(Self { file: file.to_owned(), input, line: 0, dropped: None })
+    pub fn open(file: impl Into<HistoryFile>) -> Result<Self, FormatError> {
+        let HistoryFile { path, is_cut } = file.into();
+        let input = LineReader::open(&path).map_err(|source| FormatError::io(&path, source))?;
+        Ok(Self { file: path, is_cut, input, line: 0, dropped: None })
+    }
+
+    /// How many events there are from here on, counted by lines and unparsed; an incomplete last
+    /// line is none.
+    pub fn count(mut self) -> Result<u64, FormatError> {
+        let first = u64::from(self.next_line()?.is_some());
+        if first > 0 && self.input.is_last() {
+            return Ok(self.ends_whole());
+        }
+        let rest = self.input.count().map_err(|source| FormatError::io(&self.file, source))?;
+        Ok(first + rest + self.ends_whole())
+    }
+
+    /// 1 where the last line lacks nothing but its end.
+    fn ends_whole(&self) -> u64 {
+        u64::from(serde_json::from_str::<Event>(self.input.text()).is_ok())
     }
 
     /// The line that the last event stood on, counted from 1.
@@ -31,7 +76,8 @@ impl HistoryReader {
         self.line
     }
 
-    /// The number of an incomplete last line, which was dropped.
+    /// The number of the line from which on the history is missing: an incomplete last one, which
+    /// was dropped, or the one after the last.
     pub fn dropped_line(&self) -> Option<u64> {
         self.dropped
     }
@@ -53,7 +99,7 @@ impl HistoryReader {
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
         loop {
             if !self.input.advance().map_err(|source| FormatError::io(&self.file, source))? {
-                if self.input.is_cut() {
+                if self.is_cut || self.input.is_cut() {
                     self.dropped.get_or_insert(self.line + 1);
                 }
                 return Ok(None);

@@ -112,6 +112,11 @@ impl RunFolder {
         HistoryReader::open(&self.history_path())
     }
 
+    /// How many events the history holds.
+    pub fn count_events(&self) -> Result<u64, FormatError> {
+        self.history()?.count()
+    }
+
     /// The samples; none when nobody took any, or their file was not even begun.
     pub fn samples(&self) -> Result<Option<Lines<Sample>>, FormatError> {
         if_there(&self.samples_path(), Lines::read_if_begun).map(Option::flatten)

@@ -109,6 +109,29 @@ fn a_header_that_says_more_is_still_one() {
     assert!(why.contains("history format 2 is unknown"), "{why}");
 }
 
+#[test]
+fn events_are_counted_by_their_lines() {
+    let folder = folder();
+    let zstd = zstd::encode_all(LINES.as_bytes(), 1).expect("zstd packs");
+    let headed = format!("{{\"format\":1}}\n{LINES}");
+    let first = LINES.find('\n').expect("a line") + 1;
+    let cases: [(&str, &[u8], u64); 9] = [
+        ("h.jsonl", LINES.as_bytes(), 2),
+        ("h.jsonl.zst", &zstd, 2),
+        ("h.jsonl", headed.as_bytes(), 2),
+        ("h.jsonl", LINES.trim_end().as_bytes(), 2),
+        ("h.jsonl", &LINES.as_bytes()[..LINES.len() - 2], 1),
+        ("h.jsonl", &LINES.as_bytes()[..first], 1),
+        ("h.jsonl", &LINES.as_bytes()[..first - 1], 1),
+        ("h.jsonl", &LINES.as_bytes()[..first - 2], 0),
+        ("h.jsonl", b"", 0),
+    ];
+    for (name, bytes, events) in cases {
+        let reader = HistoryReader::open(&file_with(&folder, name, bytes)).expect("it opens");
+        assert_eq!(reader.count().expect("it is counted"), events, "{name} {}", bytes.len());
+    }
+}
+
 /// A killed writer leaves any part of a file: of a character, of a frame.
 #[test]
 fn a_history_cut_anywhere_is_read_up_to_there() {
