@@ -52,6 +52,7 @@ impl Ending<'_> {
     pub fn write(self) -> Result<(), Failure> {
         let ended = if self.failure.is_some() { Ended::Failed } else { Ended::Complete };
         let mut outcome = Outcome::new(ended, self.world.clock.now_ns());
+        outcome.events = Some(self.world.folder.count_events()?);
         outcome.limits = self.limits()?;
         outcome.partitions = self.partitions();
         outcome.coverage = coverage(&self.played);
