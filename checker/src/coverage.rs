@@ -64,7 +64,7 @@ pub fn by_acks(
     for view in keys {
         let records = &view.key.records;
         for record in records.ids().filter(|record| counts(records, *record)) {
-            *by_acks.entry(view.acks(record)).or_default() += 1;
+            *by_acks.entry(view.sent_acks(record)).or_default() += 1;
         }
     }
     by_acks

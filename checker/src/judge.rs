@@ -18,13 +18,14 @@ use highwater_history::{
 };
 
 use crate::{
+    assertions,
     claim::{self, Entry, Judge},
     coverage,
     evidence::{Evidence, History},
     finding::{Findings, merge_counts},
     index::{Builder, Index, Unfit},
     leadership::Leadership,
-    metrics, reason,
+    metrics, notes, reason,
     view::{KeyView, RunView},
 };
 
@@ -62,10 +63,7 @@ pub(crate) struct Judged<'a> {
 pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckError> {
     let chosen = chosen_claims(evidence, options)?;
     let (index, unfit, dropped_line) = read_history(evidence)?;
-    let dropped = |line: u64| format!("history: line {line} is incomplete and was dropped");
-    let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
-    notes.extend(evidence.notes.iter().cloned());
-    notes.extend(assumptions(evidence, options));
+    let notes = notes::of(evidence, options, &index, dropped_line);
     let leadership = Leadership::of(evidence, &options.promise);
     let run = RunView {
         evidence,
@@ -86,7 +84,9 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
     }
     let coverage = coverage::floors(&run, &keys);
     let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes };
-    Ok(verdict(judged, metrics::of(&run, &keys, measured)))
+    let mut verdict = verdict(judged, metrics::of(&run, &keys, measured));
+    assertions::judge(&mut verdict, evidence, options);
+    Ok(verdict)
 }
 
 fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, CheckError> {
@@ -105,7 +105,7 @@ fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, 
 }
 
 /// Each name once, in order: a claim that is judged twice counts twice.
-fn without_repeats(names: &[String]) -> Vec<String> {
+pub(crate) fn without_repeats(names: &[String]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
@@ -140,34 +140,6 @@ fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
 
 fn observe(builder: &mut Builder<'_>, event: Event, line: u64) -> Option<Unfit> {
     builder.observe(event).err().map(|why| Unfit { line, why })
-}
-
-fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
-    let mut notes = Vec::new();
-    if evidence.is_bare() {
-        notes.push(
-            "no manifest: every send is assumed to have been promised acks=all, \
-             min.insync.replicas=2, clean elections, idempotence and read_committed"
-                .to_owned(),
-        );
-    } else if evidence.outcome.is_none() {
-        notes.push("no outcome: the run was cut short".to_owned());
-    }
-    if options.promise != Promise::default() {
-        let promise = serde_json::to_string(&options.promise).expect("a promise is plain JSON");
-        notes.push(format!("promised by the user: {promise}"));
-    }
-    let unjudged = [
-        ("min.insync.replicas", options.promise.min_insync_replicas.is_some()),
-        ("flush.messages", options.promise.flush_messages.is_some()),
-    ];
-    for (name, _) in unjudged.iter().filter(|(_, named)| *named) {
-        notes.push(format!("no claim judges by {name} yet: that promise changes nothing"));
-    }
-    if let Some(claims) = &options.claims {
-        notes.push(format!("judged these claims only: {}", without_repeats(claims).join(", ")));
-    }
-    notes
 }
 
 type Losses = BTreeMap<(highwater_history::Key, crate::finding::Permission), crate::finding::Loss>;
@@ -267,6 +239,7 @@ fn verdict(judged: Judged<'_>, metrics: BTreeMap<String, serde_json::Value>) -> 
         claims,
         faults: evidence.outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.faults.clone()),
         coverage,
+        assertions: Vec::new(),
         notes,
         reproduce: evidence.manifest.as_ref().and_then(|manifest| manifest.reproduce.clone()),
     }

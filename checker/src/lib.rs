@@ -5,6 +5,7 @@
 //! and what permits it is decided by the contract; every finding names the rule it breaks or the
 //! clause that allows it.
 
+mod assertions;
 pub mod claim;
 pub mod cli;
 pub mod conflict;
@@ -15,6 +16,7 @@ pub mod index;
 mod judge;
 pub mod leadership;
 mod metrics;
+mod notes;
 mod permission;
 mod reason;
 pub mod replicas;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use highwater_history::{
     Verdict,
+    outcome::Assertion,
     verdict::{AnomalyCounts, Finding},
 };
 
@@ -37,6 +38,9 @@ fn write_text(text: &mut String, verdict: &Verdict) -> std::fmt::Result {
     for finding in findings.clone().filter(|finding| finding.clause.is_none()).take(SHOWN) {
         write_finding(text, finding)?;
     }
+    for assertion in verdict.assertions.iter().filter(|one| one.held != Some(true)) {
+        write_assertion(text, assertion)?;
+    }
     for note in &verdict.notes {
         writeln!(text, "  note: {note}")?;
     }
@@ -52,6 +56,13 @@ fn write_counts(text: &mut String, title: &str, counts: &AnomalyCounts) -> std::
     }
     let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
     writeln!(text, "  {title}: {}", counts.join(", "))
+}
+
+fn write_assertion(text: &mut String, assertion: &Assertion) -> std::fmt::Result {
+    let Assertion { claim, held, reason, .. } = assertion;
+    let word = if held.is_some() { "did not hold" } else { "could not be decided" };
+    let reason = reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+    writeln!(text, "  schedule: {word}: {claim}{reason}")
 }
 
 fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {

@@ -87,15 +87,15 @@ impl<'a> KeyView<'a> {
         self.key.records.sender(record).map(|op| self.op(op))
     }
 
-    /// The acks level under which a record was sent.
+    /// The acks level that a record is judged by: what the user said, else what it was sent with.
     pub fn acks(&self, record: RecordId) -> Acks {
+        self.run.said.acks.unwrap_or_else(|| self.sent_acks(record))
+    }
+
+    /// The acks level that a record was sent with.
+    pub fn sent_acks(&self, record: RecordId) -> Acks {
         let session = || self.run.index.processes.acks(self.sender(record)?.process);
-        self.run
-            .said
-            .acks
-            .or_else(session)
-            .or(self.promise.acks)
-            .expect("the strongest promise names every setting")
+        session().or(self.promise.acks).expect("the strongest promise names every setting")
     }
 
     /// Whether repeats of an operation's batches were to be recognised.

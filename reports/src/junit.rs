@@ -1,7 +1,8 @@
-//! `junit.xml`: one test case a claim and one a floor, as CI servers read them.
+//! `junit.xml`: one test case a claim, a floor and an assertion, as CI servers read them.
 
 use highwater_history::{
     Verdict,
+    outcome::Assertion,
     verdict::{ClaimVerdict, Coverage, Finding, Validity},
 };
 use quick_junit::{
@@ -19,6 +20,7 @@ pub(crate) fn xml(verdict: &Verdict) -> Result<String, SerializeError> {
     suite.add_test_case(whole(verdict));
     suite.add_test_cases(verdict.claims.iter().map(|claim| of_claim(claim, verdict)));
     suite.add_test_cases(verdict.coverage.iter().map(|floor| of_floor(floor, verdict)));
+    suite.add_test_cases(verdict.assertions.iter().map(|one| of_assertion(one, verdict)));
     let mut report = Report::new("highwater");
     report.add_test_suite(suite);
     report.to_string()
@@ -54,6 +56,18 @@ fn of_floor(floor: &Coverage, verdict: &Verdict) -> TestCase {
     let judged = if got >= wanted { Validity::Valid } else { Validity::Vacuous };
     let message = format!("too little happened: {name} is {got}, at least {wanted} was wanted");
     case("coverage", name, status(judged, &message, || repeat(verdict)))
+}
+
+/// What the schedule asserts: it fails the run only where all else is valid, but is told anyway.
+fn of_assertion(assertion: &Assertion, verdict: &Verdict) -> TestCase {
+    let Assertion { claim, held, reason, seen } = assertion;
+    let (judged, message) = match held {
+        Some(true) => (Validity::Valid, claim.clone()),
+        Some(false) => (Validity::Invalid, format!("did not hold: {claim}")),
+        None => (Validity::Unknown, reason.clone().unwrap_or_else(|| "undecided".to_owned())),
+    };
+    let details = || format!("seen: {seen}\n{}", repeat(verdict));
+    case("schedule", claim, status(judged, &message, details))
 }
 
 fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {

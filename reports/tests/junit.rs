@@ -54,6 +54,19 @@ fn a_violation_is_a_failure_with_its_finding_and_the_repeat_command() {
 }
 
 #[test]
+fn what_the_schedule_asserts_is_a_case_each() {
+    let cases = cases("asserted", &plain::not_as_asserted());
+    let held = cases.iter().find(|case| case.name.as_str() == "a follower leaves the ISR").unwrap();
+    assert_eq!(held.classname.as_ref().unwrap().as_str(), "highwater.schedule");
+    assert!(matches!(held.status, TestCaseStatus::Success { .. }));
+    let (kind, message, details) = failure(&cases, "it comes back");
+    assert_eq!((kind, message), (NonSuccessKind::Failure, "did not hold: it comes back"));
+    assert!(details.starts_with(r#"seen: {"condition":"isr(p) == [1]"}"#), "{details}");
+    let (kind, message, _) = failure(&cases, "it catches up");
+    assert_eq!((kind, message), (NonSuccessKind::Error, "the harness itself was late then"));
+}
+
+#[test]
 fn an_undecided_claim_is_an_error() {
     let cases = cases("unknown", &plain::unknown());
     let (kind, message, _) = failure(&cases, "duplicate");

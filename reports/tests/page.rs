@@ -30,10 +30,19 @@ fn pages(of: &str) -> Vec<(&'static str, String)> {
         ("valid", plain::valid()),
         ("unknown", plain::unknown()),
         ("vacuous", plain::vacuous()),
+        ("not-as-asserted", plain::not_as_asserted()),
         ("hostile", plain::hostile()),
         ("invalid", chaos::invalid(20)),
     ];
     folders.map(|(name, folder)| (name, page(&format!("{of}-{name}"), &folder))).into()
+}
+
+#[test]
+fn what_the_schedule_asserts_is_told_with_what_was_seen() {
+    let html = page("asserted", &plain::not_as_asserted());
+    for text in ["it comes back", "did not hold", "the harness itself was late then"] {
+        assert!(html.contains(text), "{text}");
+    }
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub struct Manifest {
     /// The planned schedule, in the form of a schedule file.
     #[serde(default)]
     pub schedule: serde_json::Value,
+    /// What the schedule expects of the verdict's counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
     /// What was promised.
     #[serde(default)]
     pub promises: Promises,
@@ -136,6 +139,20 @@ pub struct Floor {
     pub floor: String,
     /// At least so many.
     pub wanted: u64,
+}
+
+/// What a verdict should count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// A count of the verdict: `anomalies.NAME`, `permitted.NAME`, `counts.NAME`.
+    pub count: String,
+    /// At least so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<u64>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u64>,
 }
 
 /// Both clocks at the run's zero.

@@ -37,6 +37,9 @@ pub struct Outcome {
     /// What the schedule's own assertions found (named experiments).
     #[serde(default)]
     pub assertions: Vec<Assertion>,
+    /// Nodes that ended by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<Crash>,
     /// The second witness: answers seen by the proxies against the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
@@ -75,6 +78,7 @@ impl Outcome {
             faults: Vec::new(),
             conditions: Vec::new(),
             assertions: Vec::new(),
+            crashes: Vec::new(),
             witness: None,
             lag_windows: Vec::new(),
             limits: Vec::new(),
@@ -183,6 +187,20 @@ pub struct Assertion {
     /// What was seen.
     #[serde(default)]
     pub seen: serde_json::Value,
+    /// Why it could not be decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The end of a node's process that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crash {
+    /// The node.
+    pub node: NodeId,
+    /// Which of its processes, counted from 0: names its output in `nodes/`.
+    pub incarnation: u32,
+    /// How it ended: `exit status 1`, `signal 6`.
+    pub ended: String,
 }
 
 /// Answers seen by the client-side proxies against completions in the history.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     format::Document,
-    outcome::FaultOutcome,
+    outcome::{Assertion, FaultOutcome},
     types::{Key, Offset, TimeNs, Value},
 };
 
@@ -38,6 +38,9 @@ pub struct Verdict {
     pub faults: Vec<FaultOutcome>,
     /// Every floor.
     pub coverage: Vec<Coverage>,
+    /// What the schedule asserts of its outcome and expects of the counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assertions: Vec<Assertion>,
     /// What was assumed, dropped or could not be had.
     pub notes: Vec<String>,
     /// The one command that repeats the run.

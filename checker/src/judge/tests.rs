@@ -3,6 +3,7 @@
 use highwater_history::{
     Event, EventValue, Promise,
     event::{Ack, EventKind, Function, MicroOp, Process},
+    outcome::{Crash, Ended, Outcome},
     verdict::{Finding, Validity},
 };
 
@@ -118,4 +119,27 @@ fn an_unfit_history_leaves_every_claim_unknown() {
     assert_eq!((verdict.verdict, verdict.exit), (Validity::Unknown, 2));
     assert!(verdict.claims.iter().all(|claim| claim.verdict == Validity::Unknown));
     assert!(verdict.reason.contains("line 2: value 1 is sent to x a second time"));
+}
+
+#[test]
+fn a_node_that_ended_by_itself_is_noted() {
+    let mut outcome = Outcome::new(Ended::Complete, 0);
+    outcome.crashes.push(Crash { node: 2, incarnation: 3, ended: "signal 6".to_owned() });
+    let evidence = Evidence { outcome: Some(outcome), ..Evidence::default() };
+    let verdict = check(&evidence, &Options::default()).expect("it is judged");
+    let note = "node 2 ended by itself (signal 6); its output: nodes/2/stderr.3.log";
+    assert!(verdict.notes.iter().any(|told| told == note), "{:?}", verdict.notes);
+}
+
+#[test]
+fn what_no_claim_judges_is_noted() {
+    let ops = vec![MicroOp::Send { key: "x".into(), value: 1, ack: Ack::None }];
+    let note = |f| {
+        let event = Event::new(0, Process::Client(1), EventKind::Invoke, f);
+        let evidence = Evidence::of_events(vec![event.with_value(EventValue::Ops(ops.clone()))]);
+        let verdict = check(&evidence, &Options::default()).expect("it is judged");
+        verdict.notes.iter().any(|note| note.contains("cycles of transactions"))
+    };
+    assert!(note(Function::Txn));
+    assert!(!note(Function::Send));
 }

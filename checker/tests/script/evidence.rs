@@ -8,9 +8,9 @@ use highwater_history::{
     dumps::{DumpBatch, DumpHeader, Moment, ValueRun},
     event::{Event, EventKind, Function, Process},
     lines::Lines,
-    manifest::Floor,
+    manifest::{Expectation, Floor},
     metadata::MetadataRecord,
-    outcome::{Ended, LagWindow, Limit, Missing, Recovery},
+    outcome::{Assertion, Crash, Ended, LagWindow, Limit, Missing, Recovery},
     samples::{PartitionState, ReplicaState, Said, Sample},
 };
 use serde_json::json;
@@ -119,11 +119,40 @@ impl World {
                 let (limit_ms, took_ms) = (number(limit)?, number(took)?);
                 self.outcome().limits.push(Limit { name: (*name).to_owned(), limit_ms, took_ms });
             }
+            ("assert", [held, claim @ ..]) => self.assert(held, &claim.join(" "))?,
+            ("expect", [count, bounds @ ..]) => self.expect(count, bounds)?,
+            ("crash", [node, ended @ ..]) => {
+                let (node, ended) = (number(node)?, ended.join(" "));
+                self.outcome().crashes.push(Crash { node, incarnation: 0, ended });
+            }
             ("ended", ["complete"]) => self.outcome().ended = Ended::Complete,
             ("ended", ["interrupted"]) => self.outcome().ended = Ended::Interrupted,
             ("fault", [f, node]) => self.fault(f, number(node)?),
             _ => return Err("this is no line of the notation".to_owned()),
         }
+        Ok(())
+    }
+
+    fn assert(&mut self, held: &str, claim: &str) -> Result<(), String> {
+        let held = match held {
+            "held" => Some(true),
+            "broken" => Some(false),
+            "undecided" => None,
+            _ => return Err("held, broken or undecided is needed".to_owned()),
+        };
+        let (claim, seen) = (claim.to_owned(), json!({"from": 1, "to": 2}));
+        self.outcome().assertions.push(Assertion { claim, held, seen, reason: None });
+        Ok(())
+    }
+
+    fn expect(&mut self, count: &str, bounds: &[&str]) -> Result<(), String> {
+        let bound = |sign| {
+            let bound = bounds.iter().find_map(|bound| bound.strip_prefix(sign));
+            bound.map(number).transpose()
+        };
+        let (at_least, at_most) = (bound(">=")?, bound("<=")?);
+        let expectation = Expectation { count: count.to_owned(), at_least, at_most };
+        self.manifest().expect.push(expectation);
         Ok(())
     }
 

@@ -29,6 +29,9 @@
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason; `lag` makes the harness late then
 //! limit max-recovery 100 250             a limit in ms, and what it took
+//! assert broken text    what the schedule asserts: held, broken, undecided
+//! expect anomalies.duplicate >=1 <=2      what it expects of a count of the verdict
+//! crash 2 signal 6      node 2 ended by itself
 //! ended interrupted     how the run ended
 //! fault kill 2          what the nemesis did to node 2
 //! ```

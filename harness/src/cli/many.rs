@@ -1,13 +1,13 @@
 //! Many seeds in one command: one line each, a summary, the worst status.
 
-use highwater_history::verdict::Validity;
+use highwater_history::outcome::Assertion;
 
 use super::{
     Exit, out,
     run::{OneRun, fail, one},
 };
 use crate::run::{
-    Judged, RunArgs, Ui,
+    RunArgs, Ui,
     args::{Keep, SeedRange},
 };
 
@@ -37,7 +37,7 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             let exit = run.exit();
             say(args, &format!("seed {seed}: {}", line(&run)));
             if args.json {
-                out::json_line(&run.judged.verdict);
+                out::json_line(&run.verdict);
             }
             keep(args, &run, exit);
             if exit != Exit::Valid {
@@ -62,13 +62,8 @@ fn say(args: &RunArgs, text: &str) {
 }
 
 fn line(run: &OneRun) -> String {
-    let verdict = &run.judged.verdict;
-    let word = match verdict.verdict {
-        Validity::Valid => "valid",
-        Validity::Invalid => "invalid",
-        Validity::Unknown => "unknown",
-        Validity::Vacuous => "vacuous",
-    };
+    let verdict = &run.verdict;
+    let word = verdict.verdict.as_str();
     let counts = |title: &str, counts: &std::collections::BTreeMap<String, u64>| {
         let each: Vec<String> = counts.iter().map(|(name, n)| format!("{name} {n}")).collect();
         if each.is_empty() { String::new() } else { format!(", {title}: {}", each.join(", ")) }
@@ -77,15 +72,16 @@ fn line(run: &OneRun) -> String {
         "{word}{}{}{}",
         counts("anomalies", &verdict.anomalies),
         counts("permitted", &verdict.permitted),
-        shortfall(&run.judged),
+        shortfall(&verdict.assertions),
     )
 }
 
-fn shortfall(judged: &Judged) -> &'static str {
-    match (judged.broken.is_empty(), judged.undecided.is_empty()) {
-        (false, _) => ", its schedule's assertions not held",
-        (true, false) => ", its schedule's assertions not decided",
-        (true, true) => "",
+fn shortfall(assertions: &[Assertion]) -> &'static str {
+    let some = |held| assertions.iter().any(|assertion| assertion.held == held);
+    match (some(Some(false)), some(None)) {
+        (true, _) => ", its schedule's assertions not held",
+        (false, true) => ", its schedule's assertions not decided",
+        (false, false) => "",
     }
 }
 

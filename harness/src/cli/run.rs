@@ -1,10 +1,10 @@
 //! `highwater run`.
 
 use highwater_checker::text;
-use highwater_history::RunFolder;
+use highwater_history::{RunFolder, Verdict};
 
 use super::{Exit, many, out, plan};
-use crate::run::{Asked, Failure, Interrupts, Judged, RunArgs, Ui, drawn, execute, judge, setup};
+use crate::run::{Asked, Failure, Interrupts, RunArgs, Ui, drawn, execute, judge, setup};
 
 /// Runs one experiment, or many.
 pub(super) fn run(args: &RunArgs) -> Exit {
@@ -32,13 +32,13 @@ pub(super) fn run(args: &RunArgs) -> Exit {
 /// A run that came to its verdict.
 pub(super) struct OneRun {
     pub folder: RunFolder,
-    pub judged: Judged,
+    pub verdict: Verdict,
     pub reproduce: String,
 }
 
 impl OneRun {
     pub(super) fn exit(&self) -> Exit {
-        Exit::of_status(self.judged.exit())
+        Exit::of_status(self.verdict.exit)
     }
 }
 
@@ -53,17 +53,17 @@ pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> 
         let (out, command, reproduce) = (&args.out, &*command, &*reproduce);
         let asked = Asked { setup: &setup, out, command, reproduce, ui, interrupts };
         let folder = execute(asked).await?;
-        let judged = interrupts.unless(judged(folder.clone(), !args.no_report)).await?;
-        Ok((folder, judged))
+        let verdict = interrupts.unless(judged(folder.clone(), !args.no_report)).await?;
+        Ok((folder, verdict))
     });
     // Nobody waits for a verdict that was interrupted.
     runtime.shutdown_background();
-    let (folder, judged) = carried?;
-    Ok(OneRun { folder, judged, reproduce })
+    let (folder, verdict) = carried?;
+    Ok(OneRun { folder, verdict, reproduce })
 }
 
 /// Judges on a thread of its own, so that signals are heard meanwhile.
-async fn judged(folder: RunFolder, report: bool) -> Result<Judged, Failure> {
+async fn judged(folder: RunFolder, report: bool) -> Result<Verdict, Failure> {
     let judging = tokio::task::spawn_blocking(move || judge(&folder, report));
     judging.await.map_err(|error| Failure::Harness(format!("judging crashed: {error}")))?
 }
@@ -84,17 +84,13 @@ fn refuse(failure: &Failure) -> Exit {
 }
 
 fn tell(args: &RunArgs, run: &OneRun) {
-    let verdict = &run.judged.verdict;
     if args.json {
-        out::json(verdict);
+        out::json(&run.verdict);
     } else {
-        out::print(&text::of(verdict));
+        out::print(&text::of(&run.verdict));
         if !args.no_report {
             out::line(&format!("report: {}", run.folder.report_path().display()));
         }
-    }
-    for what in run.judged.complaints() {
-        crate::stderr::line(format_args!("schedule: {what}"));
     }
     if run.exit() != Exit::Valid {
         crate::stderr::line(format_args!("{}", run.reproduce));

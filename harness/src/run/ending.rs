@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use highwater_history::{
     Outcome,
     format::Document,
-    outcome::{Ended, FaultStatus, FinalPartition, LagWindow, Limit, Recovery, Witness},
+    outcome::{Crash, Ended, FaultStatus, FinalPartition, LagWindow, Limit, Recovery, Witness},
 };
 use highwater_workloads::Key;
 
@@ -17,7 +17,7 @@ use super::{
     world::World,
 };
 use crate::{
-    cluster::NodeId,
+    cluster::{Life, NodeId},
     nemesis::{ClusterView, Partition},
     steps::Span,
 };
@@ -56,10 +56,7 @@ impl Ending<'_> {
         outcome.limits = self.limits()?;
         outcome.partitions = self.partitions();
         outcome.coverage = coverage(&self.played);
-        let crashes = self.world.cluster.crashes();
-        if !crashes.is_empty() {
-            outcome.extra.insert("crashes".into(), serde_json::json!(crashes));
-        }
+        outcome.crashes = self.world.cluster.crashes().iter().map(crash).collect();
         outcome.harness_failure = self.failure;
         outcome.recovery = Some(self.recovery);
         outcome.faults = self.played.faults;
@@ -115,6 +112,11 @@ impl Ending<'_> {
         };
         catalog.keys().filter_map(entry).collect()
     }
+}
+
+fn crash(life: &Life) -> Crash {
+    let ended = life.exit.map_or_else(String::new, |exit| exit.to_string());
+    Crash { node: life.node.0, incarnation: life.incarnation, ended }
 }
 
 /// How often each kind of fault provably acted.

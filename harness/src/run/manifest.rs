@@ -41,6 +41,7 @@ pub fn of(setup: &Setup, world: &World, command: &[String], reproduce: &str) -> 
         },
         claims: workload.claims.iter().map(|claim| (*claim).to_owned()).collect(),
         schedule: json!(setup.schedule),
+        expect: setup.schedule.expect.clone(),
         promises: promises(setup, world),
         clocks: Clocks { wall_ns: world.clock.unix_zero_ns(), monotonic_ns: monotonic_zero(world) },
         machine: machine(),

@@ -28,7 +28,7 @@ pub use args::RunArgs;
 pub use engine::{Asked, execute};
 pub use fail::Failure;
 pub use interrupt::Interrupts;
-pub use judge::{Judged, judge};
+pub use judge::judge;
 pub use setup::{BadOption, Setup};
 pub use ui::Ui;
 pub use world::drawn;

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use highwater_history::manifest::Expectation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -137,20 +138,6 @@ pub struct Do {
     /// What `check` or `always` shows, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
-}
-
-/// What the verdict should show.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Expectation {
-    /// A count of the verdict: `anomalies.NAME`, `permitted.NAME`, `counts.NAME`.
-    pub count: String,
-    /// At least so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_least: Option<u64>,
-    /// At most so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_most: Option<u64>,
 }
 
 const DEFAULT_WITHIN: Span = Span(30_000);

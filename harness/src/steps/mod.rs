@@ -5,5 +5,5 @@ pub mod format;
 pub mod span;
 pub mod when;
 
-pub use format::{Do, Expectation, Schedule, ScheduleError, ScheduleSettings, Step};
+pub use format::{Do, Schedule, ScheduleError, ScheduleSettings, Step};
 pub use span::Span;

@@ -2,7 +2,7 @@
 
 use highwater_history::{
     NodeId, Offset, Outcome,
-    outcome::{Ended, FinalPartition, Recovery},
+    outcome::{Assertion, Ended, FinalPartition, Recovery},
 };
 use maud::{Markup, html};
 
@@ -33,7 +33,7 @@ fn render(run: &Run) -> Option<Markup> {
         h2 { "End of run" }
         (ended(outcome))
         @if let Some(recovery) = &outcome.recovery { (missing(recovery)) }
-        (assertions(outcome))
+        (assertions(&run.verdict.assertions))
         (conditions(outcome))
         (disagreements(outcome))
         (partitions(outcome))
@@ -94,16 +94,19 @@ fn missing(recovery: &Recovery) -> Markup {
     table("", "Conditions of recovery that were not met", &heads, &rows)
 }
 
-fn assertions(outcome: &Outcome) -> Markup {
-    if outcome.assertions.is_empty() {
+fn assertions(assertions: &[Assertion]) -> Markup {
+    if assertions.is_empty() {
         return html! {};
     }
     let rows = html! {
-        @for one in outcome.assertions.iter().take(LISTED) {
+        @for one in assertions.iter().take(LISTED) {
             tr {
                 td { (one.claim) }
                 td { (held_word(one.held)) }
-                td class="mono" { @if !one.seen.is_null() { (one.seen) } }
+                td class="mono" {
+                    @if let Some(reason) = &one.reason { (reason) }
+                    @else if !one.seen.is_null() { (one.seen) }
+                }
             }
         }
     };

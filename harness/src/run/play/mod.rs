@@ -167,8 +167,9 @@ impl Player {
             outcome.reason = Some(reason);
             self.played.faults.push(outcome);
         } else if let Some(claim) = &step.act.claim {
-            let (claim, seen) = (claim.clone(), Value::from(reason));
-            self.played.assertions.push(Assertion { claim, held: None, seen });
+            let (claim, reason) = (claim.clone(), Some(reason));
+            let assertion = Assertion { claim, held: None, seen: Value::Null, reason };
+            self.played.assertions.push(assertion);
         }
     }
 
@@ -288,7 +289,7 @@ impl Player {
             None => "not decided",
         };
         (self.stage.tell)(&format!("{word}: {claim}"));
-        self.played.assertions.push(Assertion { claim, held, seen });
+        self.played.assertions.push(Assertion { claim, held, seen, reason: None });
     }
 
     /// Heals what has no end of its own, in the reverse order, and waits for what has.

@@ -1,0 +1,66 @@
+//! Notes of a verdict: what was assumed, dropped, seen beside the claims, or is not judged.
+
+use highwater_history::{Promise, outcome::Crash};
+
+use crate::{
+    evidence::Evidence,
+    index::Index,
+    judge::{Options, without_repeats},
+};
+
+/// Every note; `dropped_line` is the history's incomplete last line.
+pub(crate) fn of(
+    evidence: &Evidence,
+    options: &Options,
+    index: &Index,
+    dropped_line: Option<u64>,
+) -> Vec<String> {
+    let dropped = |line: u64| format!("history: line {line} is incomplete and was dropped");
+    let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
+    notes.extend(evidence.notes.iter().cloned());
+    notes.extend(assumptions(evidence, options));
+    notes.extend(evidence.outcome.iter().flat_map(|outcome| &outcome.crashes).map(crash));
+    notes.extend(unjudged(index));
+    notes
+}
+
+fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
+    let mut notes = Vec::new();
+    if evidence.is_bare() {
+        notes.push(
+            "no manifest: every send is assumed to have been promised acks=all, \
+             min.insync.replicas=2, clean elections, idempotence and read_committed"
+                .to_owned(),
+        );
+    } else if evidence.outcome.is_none() {
+        notes.push("no outcome: the run was cut short".to_owned());
+    }
+    if options.promise != Promise::default() {
+        let promise = serde_json::to_string(&options.promise).expect("a promise is plain JSON");
+        notes.push(format!("promised by the user: {promise}"));
+    }
+    let unjudged = [
+        ("min.insync.replicas", options.promise.min_insync_replicas.is_some()),
+        ("flush.messages", options.promise.flush_messages.is_some()),
+    ];
+    for (name, _) in unjudged.iter().filter(|(_, named)| *named) {
+        notes.push(format!("no claim judges by {name} yet: that promise changes nothing"));
+    }
+    if let Some(claims) = &options.claims {
+        notes.push(format!("judged these claims only: {}", without_repeats(claims).join(", ")));
+    }
+    notes
+}
+
+fn crash(crash: &Crash) -> String {
+    let Crash { node, incarnation, ended } = crash;
+    format!(
+        "node {node} ended by itself ({ended}); its output: nodes/{node}/stderr.{incarnation}.log"
+    )
+}
+
+fn unjudged(index: &Index) -> Option<String> {
+    let has_transactions = index.ops.iter().any(|operation| operation.transaction);
+    has_transactions
+        .then(|| "no claim judges cycles of transactions (G0, G1c) or torn ones yet".to_owned())
+}
