@@ -61,10 +61,11 @@ impl Run {
         let chosen = chosen(&verdict.claims);
         let watches = chosen.iter().map(|(_, finding)| watch(finding)).collect();
         let mut activity = Activity::read(folder.history()?, watches)?;
-        let leaders = leaders(folder, manifest.as_ref(), &activity)?;
+        let end_ns = end_ns(&verdict, outcome.as_ref(), &activity);
+        let mut leaders = leaders(folder, manifest.as_ref(), &activity)?;
+        leave_out_the_end(&mut leaders, end_ns);
         let windows = std::mem::take(&mut activity.windows);
         let shown = evidence(folder, chosen, windows)?;
-        let end_ns = end_ns(&verdict, outcome.as_ref(), &activity);
         Ok(Self { manifest, verdict, outcome, activity, leaders, shown, end_ns })
     }
 }
@@ -147,7 +148,32 @@ fn holdings(dumps: &Dumps, watermarks: &Watermarks, finding: &Finding) -> Vec<Ho
     holdings
 }
 
+/// The end of what is told of: the last operation, heal, or wait for recovery. What follows is the
+/// harness at work, not the cluster.
 fn end_ns(verdict: &Verdict, outcome: Option<&Outcome>, activity: &Activity) -> TimeNs {
     let faults = verdict.faults.iter().filter_map(|fault| fault.to.or(fault.from));
-    faults.chain(outcome.map(|outcome| outcome.at)).fold(activity.end_ns, TimeNs::max)
+    let recovery = outcome.and_then(|outcome| outcome.recovery.as_ref());
+    faults.chain(recovery.map(|recovery| recovery.ended_at)).fold(activity.end_ns, TimeNs::max)
+}
+
+/// At its end a run stops one node after the other: who led then says nothing.
+fn leave_out_the_end(leaders: &mut Leadership, end_ns: TimeNs) {
+    for spans in leaders.values_mut() {
+        spans.retain(|span| span.from_ns < end_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observed::Span;
+
+    #[test]
+    fn who_leads_while_a_run_stops_its_nodes_is_left_out() {
+        let span = |from_ns, leader| Span { from_ns, leader, epoch: 0 };
+        let spans = vec![span(1, Some(1)), span(9, Some(2)), span(10, None)];
+        let mut leaders = Leadership::from([(Key::from("t-0"), spans)]);
+        leave_out_the_end(&mut leaders, 10);
+        assert_eq!(leaders["t-0"], [span(1, Some(1)), span(9, Some(2))]);
+    }
 }

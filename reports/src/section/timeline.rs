@@ -137,7 +137,7 @@ fn leaders(run: &Run) -> Markup {
                 "Leader of each partition (the number is the broker), faults behind"
             }
             (frame.draw("Leader of each partition over the run", &plot))
-            (colour_legend(&colours))
+            (colour_legend(&colours, lanes.iter().flat_map(|(_, spans)| *spans)))
             @if let Some(text) = left_out(run.leaders.len(), PARTITION_LANES, "partition") {
                 p class="note" { (text) " Those with most changes of leader are." }
             }
@@ -183,7 +183,11 @@ fn colours(run: &Run) -> BTreeMap<NodeId, usize> {
     colours
 }
 
-fn colour_legend(colours: &BTreeMap<NodeId, usize>) -> Markup {
+fn colour_legend<'a>(
+    colours: &BTreeMap<NodeId, usize>,
+    mut spans: impl Iterator<Item = &'a Span>,
+) -> Markup {
+    let some_unled = spans.any(|span| span.leader.is_none());
     html! {
         ul class="legend" {
             @for (node, colour) in colours {
@@ -194,11 +198,13 @@ fn colour_legend(colours: &BTreeMap<NodeId, usize>) -> Markup {
                     "broker " (node)
                 }
             }
-            li {
-                svg class="swatch" viewBox="0 0 18 11" aria-hidden="true" {
-                    rect class="none" x="1" y="1" width="16" height="9" {}
+            @if some_unled {
+                li {
+                    svg class="swatch" viewBox="0 0 18 11" aria-hidden="true" {
+                        rect class="none" x="1" y="1" width="16" height="9" {}
+                    }
+                    "no leader"
                 }
-                "no leader"
             }
         }
     }
