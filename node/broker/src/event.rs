@@ -137,9 +137,12 @@ pub enum Event {
         /// What was wrong with them.
         reason: String,
     },
-    /// A log that belongs to no partition of the metadata is removed (rule 76).
-    StrayRemoved {
-        /// Its directory.
+    /// A log that belongs to no partition of the metadata was renamed; it is kept until an operator
+    /// removes it (rule 76).
+    StraySetAside {
+        /// Its directory before.
         dir: String,
+        /// Its directory now.
+        to: String,
     },
 }

@@ -71,6 +71,28 @@ fn a_torn_tail_is_cut_and_the_log_says_so() {
 }
 
 #[test]
+fn rule_76_a_log_without_a_partition_is_kept_aside() {
+    let setup = Setup::new();
+    let node = setup.start();
+    let mut client = Client::connect(setup.port);
+    client.create("t");
+    client.produce("t", batch("kept"));
+    assert_eq!(node.stop(), Some(0));
+    let dir = |name: &str| setup.log_dir().join(name);
+    std::fs::rename(dir("t-0"), dir("gone-0")).unwrap();
+    let node = setup.start();
+    let aside = wait_for("the stray is set aside", || {
+        let entries = std::fs::read_dir(setup.log_dir()).unwrap().flatten();
+        entries.map(|e| e.path()).find(|path| path.to_string_lossy().ends_with("-stray"))
+    });
+    assert!(!dir("gone-0").exists() && aside.join("00000000000000000000.log").exists());
+    wait_for("it is logged", || setup.log().contains("stray-set-aside").then_some(()));
+    assert_eq!(node.stop(), Some(0));
+    assert_eq!(setup.start().stop(), Some(0));
+    assert!(aside.exists(), "it is nobody's but an operator's");
+}
+
+#[test]
 fn names_that_would_leave_the_log_directory_are_refused() {
     let setup = Setup::new();
     let _node = setup.start();

@@ -8,7 +8,7 @@ use highwater_node_core::metadata::record::Resource;
 use highwater_node_core::replica::{BrokerView, ReplicaConfig};
 use highwater_node_core::types::{BrokerId, PartitionId};
 
-use super::open::{drop_replica, host, remove_strays};
+use super::open::{drop_replica, host, set_strays_aside};
 use super::outputs::completed;
 use super::step;
 use crate::config::TopicConfig;
@@ -32,7 +32,7 @@ pub(crate) fn apply_delta(node: &mut Node, delta: &Delta) {
             ..Delta::default()
         };
         apply(node, &everything);
-        remove_strays(node);
+        set_strays_aside(node);
     }
 }
 

@@ -1,9 +1,10 @@
-//! Opening logs of partitions that this broker has a copy of, and removing those that it has not.
+//! Opens the logs of partitions that this broker has a copy of, and sets others aside.
 
-use highwater_log::store::{FoundLog, Opened};
-use highwater_log::{Command, Completion, Done, LogConfig, LogId};
+use highwater_log::store::Opened;
+use highwater_log::{Command, Completion, Done, LogId};
 use highwater_node_core::replica::{Replica, ReplicaConfig};
 use highwater_node_core::types::PartitionId;
+use rand::RngExt;
 
 use super::convert::loaded;
 use super::hosted::Hosted;
@@ -22,7 +23,7 @@ pub(super) fn host(node: &mut Node, id: PartitionId, topic: &str) {
     if let Some(found) = node.broker_mut().replicas.found.remove(&dir)
         && found.topic_id.is_some_and(|topic| topic != id.topic.0)
     {
-        remove_found(node, found);
+        set_aside(node, found.dir);
     }
     let log = next_log(node);
     let settings = config.log;
@@ -62,27 +63,26 @@ pub(super) fn drop_replica(node: &mut Node, id: PartitionId) {
     waits::touch(node, id);
 }
 
-/// Removes logs that no partition of the up-to-date metadata has claimed (rule 76).
-pub(super) fn remove_strays(node: &mut Node) {
+/// Sets logs aside that no partition of the up-to-date metadata has claimed (rule 76).
+pub(super) fn set_strays_aside(node: &mut Node) {
     for (_, found) in std::mem::take(&mut node.broker_mut().replicas.found) {
-        remove_found(node, found);
+        set_aside(node, found.dir);
     }
 }
 
-/// A log is opened as what it says it is, and removed.
-fn remove_found(node: &mut Node, found: FoundLog) {
-    if found.dir == metadata_log::DIR {
+/// As in Kafka, a stray log is kept under another name until an operator removes it: that it has no
+/// partition any more may be a mistake.
+fn set_aside(node: &mut Node, dir: String) {
+    if dir == metadata_log::DIR {
         return;
     }
-    node.kernel.event(Event::StrayRemoved { dir: found.dir.clone() });
-    let log = next_log(node);
-    let FoundLog { dir, topic_id } = found;
-    let command = Command::Open { log, dir, topic_id, config: LogConfig::default() };
+    let id = node.kernel.random().random();
+    let command = Command::SetAside { dir: dir.clone(), id };
     node.kernel.disk(command, move |node, done| match done {
-        Ok(_) => {}
-        Err(error) => warn(node, &format!("a stray log cannot be opened: {error}")),
+        Ok(Done::SetAside { dir: to }) => node.kernel.event(Event::StraySetAside { dir, to }),
+        Ok(other) => unreachable!("SetAside gives SetAside, not {other:?}"),
+        Err(error) => warn(node, &format!("the stray log {dir} cannot be set aside: {error}")),
     });
-    delete(node, log);
 }
 
 fn delete(node: &mut Node, log: LogId) {

@@ -5,6 +5,8 @@ pub const METADATA_DIR: &str = "__cluster_metadata-0";
 
 /// Ends the name of a directory that is being removed.
 const DELETED: &str = "-delete";
+/// Ends the name of a directory that belongs to no partition any more and is kept for an operator.
+const STRAY: &str = "-stray";
 /// The longest name that file systems take, in bytes.
 const LONGEST: usize = 255;
 
@@ -74,7 +76,16 @@ fn is_topic(name: &str) -> bool {
 /// What a directory is renamed to before its files are removed. The topic id keeps apart what two
 /// topics of one name leave behind.
 pub fn deleted_dir(name: &str, topic_id: Option<u128>) -> String {
-    let end = format!(".{:032x}{DELETED}", topic_id.unwrap_or_default());
+    renamed(name, topic_id.unwrap_or_default(), DELETED)
+}
+
+/// What a stray directory is renamed to, as in Kafka: `id` is any number that was not used before.
+pub fn stray_dir(name: &str, id: u128) -> String {
+    renamed(name, id, STRAY)
+}
+
+fn renamed(name: &str, id: u128, end: &str) -> String {
+    let end = format!(".{id:032x}{end}");
     let kept = name.len().min(LONGEST - end.len());
     format!("{}{end}", &name[..kept])
 }

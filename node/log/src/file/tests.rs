@@ -163,9 +163,12 @@ fn segment_files_have_kafkas_names() {
 }
 
 #[test]
-fn a_deleted_directory_has_a_legal_name() {
+fn a_deleted_or_stray_directory_has_a_legal_name_that_is_no_partitions() {
     let longest = format!("{}-0", "t".repeat(249));
     let deleted = name::deleted_dir(&longest, Some(7));
     assert!(deleted.len() <= 255 && name::is_deleted_dir(&deleted), "{deleted}");
     assert_eq!(name::parse_dir(&deleted), None);
+    let stray = name::stray_dir(&longest, 7);
+    assert!(stray.len() <= 255 && !name::is_deleted_dir(&stray), "{stray}");
+    assert_eq!(name::parse_dir(&stray), None);
 }

@@ -131,6 +131,14 @@ pub enum Command {
         /// Which.
         log: LogId,
     },
+    /// Renames the directory of a log that is not open and belongs to no partition any more: no log
+    /// of its name meets it, and an operator still has it. Gives [`Done::SetAside`].
+    SetAside {
+        /// Its directory.
+        dir: String,
+        /// Any number that was not used for this before: it is part of the new name.
+        id: u128,
+    },
     /// Closes a log and keeps its files. Gives [`Done::Closed`].
     Close {
         /// Which.
@@ -217,6 +225,11 @@ pub enum Done {
     },
     /// The log is gone.
     Deleted,
+    /// The directory has another name, and the store knows nothing of it any more.
+    SetAside {
+        /// The new name.
+        dir: String,
+    },
     /// The log is closed.
     Closed,
     /// The checkpoints are written.

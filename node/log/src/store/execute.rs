@@ -9,7 +9,7 @@ use super::{
     Command, Completion, Done, FoundLog, LogConfig, LogId, LogState, Opened, Store, StoreError,
 };
 use crate::disk::Disk;
-use crate::file::name::{METADATA_DIR, deleted_dir, is_deleted_dir, parse_dir};
+use crate::file::name::{METADATA_DIR, deleted_dir, is_deleted_dir, parse_dir, stray_dir};
 use crate::file::{clean_shutdown, partition_metadata};
 use crate::log::{Log, Origin};
 use crate::segment::ReadLimits;
@@ -52,6 +52,7 @@ impl<D: Disk> Store<D> {
                 self.sync(log).map(|point| Done::Synced { recovery_point: point })
             }
             Command::Delete { log } => self.delete(log),
+            Command::SetAside { dir, id } => self.set_aside(&dir, id),
             Command::Close { log } => self.close(now_ms, log).map(|()| Done::Closed),
             Command::Checkpoint { high_watermarks } => {
                 self.checkpoint(&high_watermarks)?;
@@ -208,6 +209,20 @@ impl<D: Disk> Store<D> {
         drop(log);
         self.disk.remove_dir(&deleted)?;
         Ok(Done::Deleted)
+    }
+
+    fn set_aside(&mut self, dir: &str, id: u128) -> Completion {
+        parse_dir(dir).ok_or_else(|| StoreError::BadName(dir.to_owned()))?;
+        debug_assert!(self.logs.values().all(|log| log.dir() != dir), "a stray is not open");
+        // First, or a new topic of this name would start with the old one's offsets.
+        if self.checkpoints.forget(dir) {
+            self.checkpoints.write(&mut self.disk)?;
+        }
+        let aside = stray_dir(dir, id);
+        self.disk.rename(dir, &aside)?;
+        self.disk.sync_dir("")?;
+        self.unchecked.remove(dir);
+        Ok(Done::SetAside { dir: aside })
     }
 
     fn close(&mut self, now_ms: i64, id: LogId) -> Result<(), StoreError> {

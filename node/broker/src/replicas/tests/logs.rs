@@ -1,4 +1,4 @@
-//! Which logs are opened, cut and removed.
+//! Which logs are opened, cut, set aside and removed.
 
 use highwater_log::disk::Disk;
 use highwater_log::{Command, LogConfig, LogId};
@@ -25,6 +25,12 @@ fn leave(data: &mut DataBench, dir: &str) {
     data.store.execute(0, Command::Close { log }).unwrap();
 }
 
+/// True when this is what a directory of that name was renamed to.
+fn is_stray(dir: &str, name: &str) -> bool {
+    let id = dir.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+    id.and_then(|rest| rest.strip_suffix("-stray")).is_some_and(|id| id.len() == 32)
+}
+
 /// A broker whose log directory holds these logs of the old topic.
 fn with_found(dirs: &[&str]) -> DataBench {
     let mut data = DataBench::new();
@@ -35,6 +41,8 @@ fn with_found(dirs: &[&str]) -> DataBench {
     dirs.iter().for_each(|dir| leave(&mut data, dir));
     let logs = dirs.iter().map(found).collect();
     replicas::start(&mut data.bench.node, &Startup { logs, clean: true, previous_epoch: None });
+    // As at a start: nothing was claimed yet.
+    data.bench.node.broker_mut().replicas.following = false;
     data
 }
 
@@ -44,7 +52,18 @@ fn rule_76_a_log_of_an_earlier_topic_of_the_name_does_not_join_the_new_one() {
     data.create(NAME, TOPIC, &[1]);
     data.produce(1, batch(None));
     assert_eq!(data.produced(), Some((0, 0)));
-    assert_eq!(directories(data), ["alpha-0"]);
+    let left = directories(data);
+    assert_eq!(left[0], "alpha-0");
+    assert!(is_stray(&left[1], "alpha-0") && left.len() == 2, "{left:?}");
+}
+
+#[test]
+fn rule_76_a_log_without_a_partition_is_set_aside_and_not_deleted() {
+    let mut data = with_found(&["gone-3"]);
+    data.create(NAME, TOPIC, &[1]);
+    let left = directories(data);
+    assert_eq!(left[0], "alpha-0");
+    assert!(is_stray(&left[1], "gone-3") && left.len() == 2, "{left:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Bench, DIR, LOG, NOW_MS, TOPIC, batch, batches, files, open, tiny};
 use crate::batch::BatchBuilder;
-use crate::disk::MemDisk;
+use crate::disk::{Disk, MemDisk};
 use crate::store::{
     Command, Done, EpochStart, FoundLog, LogConfig, LogId, Store, StoreError, TimeQuery,
 };
@@ -175,6 +175,32 @@ fn a_deleted_log_leaves_nothing_to_its_namesake() {
     bench.append(batches(0, 60, 0)).unwrap();
     let bench = bench.restart(tiny());
     assert_eq!((bench.opened.state.log_end, bench.opened.high_watermark), (60, 0));
+}
+
+#[test]
+fn rule_76_a_stray_is_kept_under_another_name_as_in_kafka() {
+    let mut bench = Bench::tiny();
+    bench.append(batches(0, 100, 0)).unwrap();
+    bench.run(Command::Checkpoint { high_watermarks: vec![(LOG, 100)] }).unwrap();
+    let mut disk = bench.store.into_disk();
+    let kept = files(&mut disk);
+    let mut store = Store::new(disk);
+    store.execute(NOW_MS, Command::Find).unwrap();
+    let set_aside = Command::SetAside { dir: DIR.to_owned(), id: 0xab };
+    let Ok(Done::SetAside { dir }) = store.execute(NOW_MS, set_aside) else {
+        panic!("it is there")
+    };
+    assert_eq!(dir, "t-0.000000000000000000000000000000ab-stray");
+    let state = open(&mut store, tiny()).unwrap();
+    assert_eq!((state.state.log_end, state.high_watermark), (0, 0), "nothing for its namesake");
+    let stop = Command::CleanShutdown { high_watermarks: vec![], broker_epoch: None };
+    store.execute(NOW_MS, stop).unwrap();
+    let found = store.execute(NOW_MS, Command::Find).unwrap();
+    let logs = vec![FoundLog { dir: DIR.to_owned(), topic_id: Some(TOPIC) }];
+    assert_eq!(found, Done::Found { logs, clean: true, broker_epoch: None });
+    let mut disk = store.into_disk();
+    let still: Vec<String> = disk.list(&dir).unwrap().into_iter().map(|e| e.name).collect();
+    assert_eq!(still, kept);
 }
 
 #[test]
