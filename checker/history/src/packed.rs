@@ -6,10 +6,13 @@ use std::{
     path::Path,
 };
 
+use serde::de::IgnoredAny;
+
 /// Reads lines of a file; names ending in `.gz` and `.zst` are unpacked.
 pub(crate) struct LineReader {
     input: Box<dyn BufRead + Send>,
     text: String,
+    /// Whether the file ended in the middle of its packing.
     cut: bool,
 }
 
@@ -32,13 +35,25 @@ impl LineReader {
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         let mut bytes = std::mem::take(&mut self.text).into_bytes();
         bytes.clear();
-        match self.input.read_until(b'\n', &mut bytes) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => self.cut = true,
-            Err(error) => return Err(error),
+        if let Err(error) = self.input.read_until(b'\n', &mut bytes) {
+            self.end_packing(error, &bytes)?;
         }
         self.text = text_of(bytes)?;
         Ok(!self.text.is_empty())
+    }
+
+    /// What it means that unpacking failed after `rest`: a packing that ends too early was cut, but
+    /// only if what it held ends as a cut line does. Anything else is damage.
+    fn end_packing(&mut self, error: io::Error, rest: &[u8]) -> io::Result<()> {
+        if error.raw_os_error().is_some() {
+            return Err(error);
+        }
+        if error.kind() == io::ErrorKind::UnexpectedEof && begins_a_line(rest) {
+            self.cut = true;
+            return Ok(());
+        }
+        let why = format!("its packing is damaged: {error}");
+        Err(io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
     /// How many lines have their end, from here to the file's end; an incomplete last one becomes
@@ -51,11 +66,10 @@ impl LineReader {
                 Ok([]) => break,
                 Ok(chunk) => chunk,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    self.cut = true;
+                Err(error) => {
+                    self.end_packing(error, &last)?;
                     break;
                 }
-                Err(error) => return Err(error),
             };
             whole += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
             let rest = chunk.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -80,10 +94,17 @@ impl LineReader {
         !self.text.ends_with('\n')
     }
 
-    /// Whether the file ended in the middle of its packing.
+    /// Whether the file ended in the middle of its packing, and so between lines or within the last.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
+}
+
+/// Whether a line may begin like this: with nothing, or with a part of a JSON text.
+fn begins_a_line(bytes: &[u8]) -> bool {
+    // Behind these a number has to go on, or a word may end.
+    let to = bytes.iter().rposition(|byte| !b"-+.eE".contains(byte)).map_or(0, |last| last + 1);
+    serde_json::from_slice::<IgnoredAny>(&bytes[..to]).map_or_else(|error| error.is_eof(), |_| true)
 }
 
 /// A line as text. A last one that was cut within a character keeps what is whole, and a sign for
@@ -114,7 +135,11 @@ impl PackedWriter {
         let out = File::create(file)?;
         Ok(match suffix(named) {
             "gz" => Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::fast())),
-            "zst" => Self::Zstd(zstd::Encoder::new(out, Self::ZSTD_LEVEL)?),
+            "zst" => {
+                let mut out = zstd::Encoder::new(out, Self::ZSTD_LEVEL)?;
+                out.include_checksum(true)?;
+                Self::Zstd(out)
+            }
             _ => Self::Plain(BufWriter::new(out)),
         })
     }

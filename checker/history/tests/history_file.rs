@@ -38,6 +38,12 @@ fn file_with(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     file
 }
 
+fn gzip(text: &str, level: flate2::Compression) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), level);
+    gzip.write_all(text.as_bytes()).expect("gzip packs");
+    gzip.finish().expect("gzip packs")
+}
+
 fn read(file: &Path) -> Result<(Vec<u64>, Option<u64>), FormatError> {
     let mut reader = HistoryReader::open(file)?;
     let mut indexes = Vec::new();
@@ -52,9 +58,7 @@ fn read(file: &Path) -> Result<(Vec<u64>, Option<u64>), FormatError> {
 fn packed_by_suffix() {
     let folder = folder();
     let zstd = zstd::encode_all(LINES.as_bytes(), 1).expect("zstd packs");
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(LINES.as_bytes()).expect("gzip packs");
-    let gzip = gzip.finish().expect("gzip packs");
+    let gzip = gzip(LINES, flate2::Compression::fast());
     for (name, bytes) in
         [("h.jsonl", LINES.as_bytes()), ("h.jsonl.zst", &zstd), ("h.jsonl.gz", &gzip)]
     {
@@ -132,21 +136,68 @@ fn events_are_counted_by_their_lines() {
     }
 }
 
-/// A killed writer leaves any part of a file: of a character, of a frame.
+/// A killed writer leaves any part of a file: of a character, of a number, of a frame.
 #[test]
 fn a_history_cut_anywhere_is_read_up_to_there() {
     let folder = folder();
-    let accented = LINES.replace("\"poll\"}", "\"poll\",\"by\":\"é\"}");
-    let zstd = zstd::encode_all(accented.as_bytes(), 1).expect("zstd packs");
-    for (name, bytes) in [("h.jsonl", accented.as_bytes()), ("h.jsonl.zst", &zstd)] {
+    let id =
+        r#""by":"é","id":{"producer_id":-1,"producer_epoch":-1,"sequence":-1},"x":1.5e-7,"y":true"#;
+    let text = LINES.replace("\"poll\"}", &format!("\"poll\",{id}}}"));
+    for (name, bytes) in [
+        ("h.jsonl", text.clone().into_bytes()),
+        ("h.jsonl.zst", zstd::encode_all(text.as_bytes(), 1).expect("zstd packs")),
+        ("h.jsonl.gz", gzip(&text, flate2::Compression::fast())),
+        ("stored.jsonl.gz", gzip(&text, flate2::Compression::none())),
+    ] {
         for cut in 0..bytes.len() {
             let file = file_with(&folder, name, &bytes[..cut]);
             let (indexes, dropped) = read(&file).unwrap_or_else(|why| panic!("{cut}: {why}"));
             assert!(indexes.len() <= 2, "{name} cut at {cut}");
             let whole = cut == 0 || matches!(bytes[cut - 1], b'\n' | b'}');
-            let packed = name.ends_with("zst") && cut > 0;
+            let packed = name != "h.jsonl" && cut > 0;
             assert!(whole && !packed || dropped.is_some(), "{name} cut at {cut} is noted");
         }
+    }
+}
+
+/// Damage is no cut: what stands in such a file is not to be judged.
+#[test]
+fn a_flipped_bit_is_not_taken_for_a_cut() {
+    const TAIL_BYTES: usize = 150;
+    let folder = folder();
+    let line = |n: u64| {
+        let (time, value) = (n * 7919, n * 31);
+        let head = format!(r#""index":{n},"time":{time},"process":1,"type":"info","f":"send""#);
+        format!("{{{head},\"value\":[[\"send\",\"t-0\",{value}]]}}\n")
+    };
+    let text: String = (0..40).map(line).collect();
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).expect("zstd packs");
+    zstd.include_checksum(true).expect("zstd packs");
+    zstd.write_all(text.as_bytes()).expect("zstd packs");
+    let zstd = zstd.finish().expect("zstd packs");
+    for (name, bytes) in
+        [("h.jsonl.zst", zstd), ("h.jsonl.gz", gzip(&text, flate2::Compression::fast()))]
+    {
+        let mut refused = 0;
+        let bits = (bytes.len() - TAIL_BYTES) * 8..bytes.len() * 8;
+        for bit in bits.clone() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            match read(&file_with(&folder, name, &flipped)) {
+                Ok((indexes, dropped)) => {
+                    assert_eq!((indexes.len(), dropped), (40, None), "{name}: bit {bit}");
+                }
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > bits.len() - 20, "{name}: {refused} of {}", bits.len());
+        let mut last = bytes.clone();
+        *last.last_mut().expect("a byte") ^= 1;
+        let file = file_with(&folder, name, &last);
+        let why = read(&file).expect_err("it is refused").to_string();
+        assert!(why.contains(&format!("{name}: its packing is damaged: ")), "{why}");
+        let counted = HistoryReader::open(&file).expect("it opens").count();
+        assert!(counted.is_err(), "{name}: what is damaged is not counted");
     }
 }
 
