@@ -9,10 +9,7 @@ use highwater_workloads::{
 };
 use tokio::{
     runtime,
-    sync::{
-        oneshot::{self, error::TryRecvError},
-        watch,
-    },
+    sync::{oneshot, watch},
 };
 
 use super::fail::Failure;
@@ -24,8 +21,6 @@ pub struct Clients {
     pub progress: watch::Receiver<Progress>,
     stop: watch::Sender<bool>,
     ended: oneshot::Receiver<Result<Fleet, RecordError>>,
-    /// How they ended, when they did before they were told to.
-    early: Option<Result<Fleet, Failure>>,
 }
 
 impl Clients {
@@ -51,7 +46,7 @@ impl Clients {
             // Nobody waits any more when the run was given up.
             let _given_up = end.send(result.map(|()| fleet));
         })?;
-        Ok(Clients { progress: watched, stop, ended, early: None })
+        Ok(Clients { progress: watched, stop, ended })
     }
 
     /// Lets operations in flight come to their end and gives the fleet back.
@@ -60,28 +55,18 @@ impl Clients {
     /// When the history took no more.
     pub async fn stop(self) -> Result<Fleet, Failure> {
         self.stop.send_replace(true);
-        match self.early {
-            Some(ended) => ended,
-            None => ending(self.ended.await),
-        }
+        Ok(self.ended.await.map_err(|_gone| crashed())??)
     }
 
-    /// Whether the clients ended although nobody stopped them.
-    pub fn failed(&mut self) -> bool {
-        if self.early.is_none() {
-            // A channel that has given its value must not be asked again.
-            self.early = match self.ended.try_recv() {
-                Ok(ended) => Some(ended.map_err(Failure::from)),
-                Err(TryRecvError::Closed) => Some(Err(crashed())),
-                Err(TryRecvError::Empty) => None,
-            };
+    /// Waits until the clients end although nobody stopped them, and says why. Clients that ended so
+    /// have nothing to give back.
+    pub async fn failed(&mut self) -> Failure {
+        match (&mut self.ended).await {
+            Ok(Ok(_)) => Failure::Harness("the clients stopped by themselves".into()),
+            Ok(Err(error)) => error.into(),
+            Err(_gone) => crashed(),
         }
-        self.early.is_some()
     }
-}
-
-fn ending<E>(received: Result<Result<Fleet, RecordError>, E>) -> Result<Fleet, Failure> {
-    Ok(received.map_err(|_gone| crashed())??)
 }
 
 fn crashed() -> Failure {
@@ -105,7 +90,7 @@ mod tests {
     use crate::clock::RunClock;
 
     #[tokio::test]
-    async fn clients_that_end_early_say_why_once_they_are_stopped() {
+    async fn clients_that_end_early_say_why() {
         let settings = Settings::default();
         let workload = workload::find("log").unwrap();
         let mut catalog = Catalog::default();
@@ -118,11 +103,7 @@ mod tests {
         let fleet = Fleet::new(workload, config);
         let clock = RunClock::start();
         let mut clients = Clients::start(fleet, clock, history, Duration::ZERO).unwrap();
-        while !clients.failed() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        assert!(clients.failed(), "it may be asked again");
-        let why = clients.stop().await.err().unwrap().to_string();
+        let why = clients.failed().await.to_string();
         assert!(why.contains("/dev/full"), "{why}");
     }
 }

@@ -188,11 +188,9 @@ impl Run<'_> {
         let played = tokio::select! {
             played = Player::new(stage, healing).play(&self.setup.schedule, time) => played?,
             never = watcher.follow(healed, &mut well) => match never {},
+            failure = clients.failed() => return Err(failure),
+            failure = hooks.failed() => return Err(failure),
         };
-        if clients.failed() {
-            clients.stop().await?;
-            return Err(Failure::Harness("the clients stopped by themselves".into()));
-        }
         (self.tell)("everything is healed; waiting for recovery");
         let healed = self.bring_up(&controls, played.healed_at).await?;
         let (recovery, fleet) = self.recover(&watcher, clients, healed, well).await?;

@@ -1,6 +1,6 @@
 //! What the engine does around faults: nemesis events and dumps.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use highwater_history::{
     Event, EventValue,
@@ -11,7 +11,7 @@ use highwater_workloads::driver::History;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::evidence::dumps::Dumper;
+use super::{evidence::dumps::Dumper, fail::Failure};
 use crate::{
     clock::RunClock,
     cluster::NodeId,
@@ -25,7 +25,7 @@ pub struct EngineHooks {
     clock: RunClock,
     dumper: Dumper,
     view: watch::Receiver<Arc<ClusterView>>,
-    failure: Mutex<Option<String>>,
+    failure: watch::Sender<Option<String>>,
 }
 
 impl EngineHooks {
@@ -37,17 +37,29 @@ impl EngineHooks {
         dumper: Dumper,
         view: watch::Receiver<Arc<ClusterView>>,
     ) -> EngineHooks {
-        EngineHooks { history, clock, dumper, view, failure: Mutex::new(None) }
+        EngineHooks { history, clock, dumper, view, failure: watch::Sender::new(None) }
     }
 
     /// The first thing that went wrong in a hook: a harness failure.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.borrow().clone()
+    }
+
+    /// Waits until something went wrong in a hook.
+    pub async fn failed(&self) -> Failure {
+        let mut failure = self.failure.subscribe();
+        let told = failure.wait_for(Option::is_some).await;
+        let why = told.ok().and_then(|why| why.clone());
+        Failure::Harness(why.expect("the sender lives as long as these hooks"))
     }
 
     fn fail(&self, what: String) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+        self.failure.send_if_modified(|failure| {
+            let is_first = failure.is_none();
+            failure.get_or_insert(what);
+            is_first
+        });
     }
 
     async fn dump(&self, node: NodeId, moment: Moment) {
