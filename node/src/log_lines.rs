@@ -1,8 +1,8 @@
 //! The node's log: one JSON line an event on standard error, written by a thread of its own.
 
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{panic, thread};
 
 use highwater_broker::Event;
 use serde::Serialize;
@@ -36,8 +36,20 @@ pub fn start() -> std::io::Result<()> {
         let text = format!("{dropped} lines dropped here: standard error was not read in time");
         line(&Event::Warning { text })
     };
+    flush_before_panics();
     let writer = move || QUEUE.write_all(&mut std::io::stderr(), &gap);
     thread::Builder::new().name("log".to_owned()).spawn(writer).map(|_| ())
+}
+
+/// The lines that led to a panic stand before its message, and a panic waits for a reader no longer
+/// than any other end.
+fn flush_before_panics() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if flush() {
+            report(info);
+        }
+    }));
 }
 
 /// Writes one line, without waiting for whoever reads.
