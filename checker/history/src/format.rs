@@ -8,6 +8,8 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::unique::Unique;
+
 /// Why a file of a run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
@@ -79,7 +81,7 @@ pub trait Document: Serialize + DeserializeOwned {
         let text = fs::read_to_string(file).map_err(|source| FormatError::io(file, source))?;
         let version: Version = parse(&text).map_err(|why| FormatError::document(file, why))?;
         check_version(file, Self::WHAT, version.format, Self::FORMAT)?;
-        parse(&text).map_err(|why| FormatError::document(file, why))
+        parse_unique(&text).map_err(|why| FormatError::document(file, why))
     }
 
     /// Writes the document and syncs it; an existing file is replaced as a whole.
@@ -109,6 +111,15 @@ pub(crate) fn check_version(
     Err(FormatError::Version { file: file.to_owned(), what, found, known })
 }
 
+/// Refuses a file whose header says that it is another one.
+pub(crate) fn check_kind(file: &Path, found: &str, known: &str) -> Result<(), FormatError> {
+    if found == known {
+        return Ok(());
+    }
+    let why = format!("field `kind`: {found:?}, expected {known:?}");
+    Err(FormatError::Line { file: file.to_owned(), line: 1, why })
+}
+
 /// Parses JSON; the error names the path to the field.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -121,6 +132,12 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })?;
     deserializer.end().map_err(|error| error.to_string())?;
     Ok(value)
+}
+
+/// The same where no object may name a field twice.
+pub(crate) fn parse_unique<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    parse::<Unique>(text)?;
+    parse(text)
 }
 
 fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {

@@ -21,6 +21,7 @@ pub mod recorder;
 pub mod run_folder;
 pub mod samples;
 pub mod types;
+mod unique;
 pub mod verdict;
 
 pub use event::{Event, EventValue};

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    format::{FormatError, check_version, parse},
+    format::{FormatError, check_kind, check_version, parse, parse_unique},
     packed::{LineReader, PackedWriter},
 };
 
@@ -82,7 +82,7 @@ impl<L: Line> Lines<L> {
         let mut number = 1;
         while input.advance().map_err(io)? {
             number += 1;
-            match parse::<L>(input.text()).and_then(|line| line.check().map(|()| line)) {
+            match parse_unique::<L>(input.text()).and_then(|line| line.check().map(|()| line)) {
                 Ok(line) => read.lines.push(line),
                 Err(_) if input.is_last() => read.dropped = Some(input.text().to_owned()),
                 Err(why) => {
@@ -105,12 +105,9 @@ fn read_header<L: Line>(file: &Path, text: &str) -> Result<L::Header, FormatErro
     }
     let wrong = |why| FormatError::Line { file: file.to_owned(), line: 1, why };
     let version: Version = parse(text).map_err(wrong)?;
-    if version.kind != L::KIND {
-        let (found, wanted) = (version.kind, L::KIND);
-        return Err(wrong(format!("field `kind`: {found:?}, expected {wanted:?}")));
-    }
+    check_kind(file, &version.kind, L::KIND)?;
     check_version(file, L::KIND, version.format, L::FORMAT)?;
-    let head: Head<L::Header> = parse(text).map_err(wrong)?;
+    let head: Head<L::Header> = parse_unique(text).map_err(wrong)?;
     Ok(head.header)
 }
 

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     event::Event,
-    format::{FormatError, check_version},
+    format::{FormatError, check_kind, check_version},
     packed::LineReader,
 };
 
 /// The history format that this program reads and writes.
 pub const HISTORY_FORMAT: u64 = 1;
+/// The kind that a history's header may say.
+const HISTORY: &str = "history";
 
 /// A history file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,11 +139,13 @@ impl HistoryReader {
         #[derive(serde::Deserialize)]
         struct Header {
             format: u64,
+            kind: Option<String>,
             index: Option<serde::de::IgnoredAny>,
         }
         match serde_json::from_str::<Header>(self.input.text()) {
-            Ok(Header { format, index: None }) => {
-                check_version(&self.file, "history", format, HISTORY_FORMAT)?;
+            Ok(Header { format, kind, index: None }) => {
+                check_kind(&self.file, kind.as_deref().unwrap_or(HISTORY), HISTORY)?;
+                check_version(&self.file, HISTORY, format, HISTORY_FORMAT)?;
                 Ok(true)
             }
             Ok(_) | Err(_) => Ok(false),

@@ -170,6 +170,59 @@ fn history() {
     }
 }
 
+/// The last one would win, and another reader may take the first.
+#[test]
+fn a_field_that_stands_twice_is_refused() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let refusal = |kind: &str, from: &str, to: &str| {
+        let text = examples_of(kind).remove(0);
+        assert!(text.contains(from), "{kind} shows {from}");
+        let file = file_with(&folder, "twice.json", &text.replacen(from, to, 1));
+        let refused = match kind {
+            "json manifest" => Manifest::read(&file).map(drop),
+            "json outcome" => Outcome::read(&file).map(drop),
+            "json verdict" => Verdict::read(&file).map(drop),
+            "jsonl samples" => Lines::<Sample>::read(&file).map(drop),
+            "jsonl dump" => Lines::<DumpBatch>::read(&file).map(drop),
+            _ => Lines::<MetadataRecord>::read(&file).map(drop),
+        };
+        refused.expect_err("it is refused").to_string()
+    };
+    for (kind, from, to, why) in [
+        ("json manifest", "\"seed\": 7", "\"seed\": 7, \"seed\": 8", "json: `seed` stands twice"),
+        (
+            "json manifest",
+            "\"node.id\": \"1\"",
+            "\"node.id\": \"1\", \"node.id\": \"2\"",
+            "field `target.nodes[0].properties`: `node.id` stands twice",
+        ),
+        (
+            "json outcome",
+            "\"wait_status\"",
+            "\"wait_status\": 1, \"wait_status\"",
+            "field `faults[0].proof`: `wait_status` stands twice",
+        ),
+        (
+            "json verdict",
+            "\"lost-write\": 1",
+            "\"lost-write\": 1, \"lost-write\": 2",
+            "field `anomalies`: `lost-write` stands twice",
+        ),
+        ("jsonl samples", "\"hw\":12", "\"hw\":12,\"hw\":13", "line 2: `hw` stands twice"),
+        ("jsonl dump", "\"node\":2", "\"node\":2,\"node\":3", "line 1: `node` stands twice"),
+        ("jsonl dump", "\"crc\":7", "\"crc\":7,\"crc\":8", "line 3: `crc` stands twice"),
+        (
+            "jsonl metadata",
+            "\"leader\":1",
+            "\"leader\":1,\"leader\":2",
+            "line 3: field `fields`: `leader` stands twice",
+        ),
+    ] {
+        let said = refusal(kind, from, to);
+        assert!(said.contains(why), "{why:?} is not in {said:?}");
+    }
+}
+
 #[test]
 fn a_manifest_that_is_wrong_names_the_field() {
     let text = examples_of("json manifest").remove(0);

@@ -136,6 +136,66 @@ fn events_are_counted_by_their_lines() {
     }
 }
 
+#[test]
+fn a_file_that_says_it_is_another_is_no_history() {
+    let folder = folder();
+    let header = "{\"format\":1,\"kind\":\"samples\"}\n";
+    for text in [header.to_owned(), format!("{header}{LINES}"), header.trim_end().to_owned()] {
+        let why = read(&file_with(&folder, "h.jsonl", text.as_bytes())).expect_err("it is refused");
+        let why = why.to_string();
+        let wanted = "h.jsonl: line 1: field `kind`: \"samples\", expected \"history\"";
+        assert!(why.ends_with(wanted), "{why}");
+    }
+}
+
+/// The last one would win, and another reader may take the first.
+#[test]
+fn a_field_that_stands_twice_is_refused() {
+    let folder = folder();
+    let event = |f: &str, rest: &str| {
+        format!("{{\"index\":0,\"time\":1,\"process\":1,\"type\":\"info\",\"f\":\"{f}\"{rest}}}\n")
+    };
+    for (f, rest, why) in [
+        ("poll", r#","time":2"#, "field `time`: stands twice"),
+        ("poll", r#","node":1,"node":1"#, "field `node`: stands twice"),
+        ("poll", r#","by":1,"by":1"#, "field `by`: stands twice"),
+        ("poll", r#","by":{"x":[{"y":1,"y":2}]}"#, "field `by`: `y` stands twice"),
+        (
+            "poll",
+            r#","value":[["poll",{"t-0":[[0,1]],"t-1":[],"t-0":[[0,2]]}]]"#,
+            "field `value`: `t-0` stands twice",
+        ),
+        ("kill", r#","value":{"nodes":[1],"nodes":[2]}"#, "field `value`: `nodes` stands twice"),
+        (
+            "open",
+            r#","value":{"client":1,"kind":"producer","processes":[1],"acks":"1","acks":"all"}"#,
+            "field `value`: `acks` stands twice",
+        ),
+        ("poll", r#","error":{"code":"A","code":"B"}"#, "field `error`: `code` stands twice"),
+        ("poll", r#","errors":[{"code":"A","code":"B"}]"#, "field `errors`: `code` stands twice"),
+        (
+            "poll",
+            r#","id":{"producer_id":1,"producer_id":2,"producer_epoch":0,"sequence":0}"#,
+            "field `id`: duplicate field `producer_id`",
+        ),
+        (
+            "poll",
+            r#","leader_epochs":{"t-0":[[0,1]],"t-0":[[0,2]]}"#,
+            "field `leader_epochs`: `t-0` stands twice",
+        ),
+        (
+            "poll",
+            r#","rebalance-log":[{"keys":[],"by":1,"by":2}]"#,
+            "field `rebalance-log`: `by` stands twice",
+        ),
+    ] {
+        let text = event("poll", "") + &event(f, rest) + LINES;
+        let said = read(&file_with(&folder, "h.jsonl", text.as_bytes())).expect_err("refused");
+        let wanted = format!("h.jsonl: line 2: {why}");
+        assert!(said.to_string().contains(&wanted), "{wanted:?} is not {said}");
+    }
+}
+
 /// A killed writer leaves any part of a file: of a character, of a number, of a frame.
 #[test]
 fn a_history_cut_anywhere_is_read_up_to_there() {

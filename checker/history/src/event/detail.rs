@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value};
+use crate::{
+    types::{Key, LeaderEpoch, NodeId, Offset, TimeNs, Value},
+    unique::Unique,
+};
 
 /// Why an operation, a micro-operation or an attempt did not end well.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +43,7 @@ impl<'de> Deserialize<'de> for EventError {
             #[serde(flatten)]
             extra: Map<String, serde_json::Value>,
         }
-        let raw = serde_json::Value::deserialize(deserializer)?;
+        let Unique(raw) = Unique::deserialize(deserializer)?;
         if let Ok(Full { code, outcome, extra }) = Full::deserialize(&raw) {
             return Ok(Self { code, outcome, extra });
         }

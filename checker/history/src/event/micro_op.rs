@@ -8,7 +8,10 @@ use serde::{
     ser::SerializeSeq,
 };
 
-use crate::types::{Key, Offset, Value, check_offset};
+use crate::{
+    types::{Key, Offset, Value, check_offset},
+    unique::twice,
+};
 
 /// One send or poll.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,8 +112,11 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for PairsIn<V> {
                 mut map: A,
             ) -> Result<PairsIn<V>, A::Error> {
                 let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(1));
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
+                while let Some(key) = map.next_key::<Key>()? {
+                    if pairs.iter().any(|(other, _)| *other == key) {
+                        return Err(twice(&key));
+                    }
+                    pairs.push((key, map.next_value()?));
                 }
                 Ok(PairsIn(pairs))
             }

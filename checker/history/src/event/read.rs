@@ -12,6 +12,7 @@ use super::{
     Attempt, Attempts, EpochRun, Event, EventKind, EventValue, Function, Process,
     micro_op::PairsIn, value::ValueOf,
 };
+use crate::unique::{TWICE, Unique};
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -32,6 +33,7 @@ struct Head<'de> {
     value: Option<EventValue>,
     /// A value that stands before what decides its shape.
     early_value: Option<&'de RawValue>,
+    seek_to_beginning: Option<bool>,
 }
 
 impl<'de> Visitor<'de> for EventVisitor {
@@ -59,36 +61,50 @@ fn read_field<'de, A: MapAccess<'de>>(
     event: &mut Event,
 ) -> Result<(), A::Error> {
     match name {
-        "index" => head.index = Some(map.next_value()?),
-        "time" => head.time = Some(map.next_value()?),
-        "process" => head.process = Some(map.next_value()?),
-        "type" => head.kind = Some(map.next_value()?),
-        "f" => head.f = Some(Function::from(&*map.next_value::<Text<'de>>()?.0)),
+        "index" => once(&mut head.index, map.next_value().map(Some)?),
+        "time" => once(&mut head.time, map.next_value().map(Some)?),
+        "process" => once(&mut head.process, map.next_value().map(Some)?),
+        "type" => once(&mut head.kind, map.next_value().map(Some)?),
+        "f" => once(&mut head.f, Some(Function::from(&*map.next_value::<Text<'de>>()?.0))),
         "value" => match (&head.process, &head.f) {
             (Some(process), Some(f)) => {
-                head.value = Some(map.next_value_seed(ValueOf { process, f })?);
+                let value = map.next_value_seed(ValueOf { process, f })?;
+                once(&mut head.value, Some(value))
             }
-            _ => head.early_value = Some(map.next_value()?),
+            _ => once(&mut head.early_value, map.next_value().map(Some)?),
         },
-        "node" => event.node = map.next_value()?,
-        "error" => event.error = map.next_value()?,
-        "errors" => event.errors = map.next_value()?,
-        "attempts" => event.attempts = map.next_value()?,
-        "id" => event.id = map.next_value()?,
+        "node" => once(&mut event.node, map.next_value()?),
+        "error" => once(&mut event.error, map.next_value()?),
+        "errors" => once(&mut event.errors, map.next_value()?),
+        "attempts" => once(&mut event.attempts, map.next_value()?),
+        "id" => once(&mut event.id, map.next_value()?),
         "leader_epochs" => {
             let runs: Option<PairsIn<Vec<EpochRun>>> = map.next_value()?;
-            event.leader_epochs = runs.map(|PairsIn(pairs)| pairs);
+            once(&mut event.leader_epochs, runs.map(|PairsIn(pairs)| pairs))
         }
-        "payload_errors" => event.payload_errors = map.next_value()?,
-        "rebalance-log" => event.rebalance_log = map.next_value()?,
-        "seek-to-beginning?" => {
-            event.seek_to_beginning = map.next_value::<Option<bool>>()?.unwrap_or(false);
+        "payload_errors" => once(&mut event.payload_errors, map.next_value()?),
+        "rebalance-log" => {
+            let Unique(log) = map.next_value()?;
+            let log = serde_json::from_value(log).map_err(A::Error::custom)?;
+            once(&mut event.rebalance_log, log)
         }
-        "intended" => event.intended = map.next_value()?,
+        "seek-to-beginning?" => once(&mut head.seek_to_beginning, map.next_value()?),
+        "intended" => once(&mut event.intended, map.next_value()?),
+        _ if event.extra.contains_key(name) => Err(A::Error::custom(TWICE)),
         _ => {
-            event.extra.insert(name.to_owned(), map.next_value()?);
+            let Unique(value) = map.next_value()?;
+            event.extra.insert(name.to_owned(), value);
+            Ok(())
         }
     }
+}
+
+/// Keeps what a field says, unless it stood there before and said something too.
+fn once<T, E: Error>(field: &mut Option<T>, said: Option<T>) -> Result<(), E> {
+    if field.is_some() {
+        return Err(E::custom(TWICE));
+    }
+    *field = said;
     Ok(())
 }
 
@@ -99,6 +115,10 @@ fn finish<E: Error>(head: Head<'_>, mut event: Event) -> Result<Event, E> {
     event.process = head.process.ok_or_else(|| missing("process"))?;
     event.kind = head.kind.ok_or_else(|| missing("type"))?;
     event.f = head.f.ok_or_else(|| missing("f"))?;
+    event.seek_to_beginning = head.seek_to_beginning.unwrap_or(false);
+    if head.value.is_some() && head.early_value.is_some() {
+        return Err(E::custom(format_args!("field `value`: {TWICE}")));
+    }
     if let Some(value) = head.value {
         event.value = value;
     } else if let Some(raw) = head.early_value {

@@ -6,7 +6,10 @@ use super::{
     Function, MicroOp, OpenClient, OpenTopic, Process,
     micro_op::{PairsIn, PairsOut},
 };
-use crate::types::{Key, Offset};
+use crate::{
+    types::{Key, Offset},
+    unique::unique,
+};
 
 /// The value of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,9 +52,9 @@ impl<'de> DeserializeSeed<'de> for ValueOf<'_> {
                 let pairs: Option<PairsIn<Offset>> = Option::deserialize(deserializer)?;
                 pairs.map(|PairsIn(pairs)| EventValue::Offsets(pairs))
             }
-            Function::Open => Option::deserialize(deserializer)?.map(EventValue::Open),
-            Function::OpenTopic => Option::deserialize(deserializer)?.map(EventValue::OpenTopic),
-            _ => Option::deserialize(deserializer)?.map(EventValue::Other),
+            Function::Open => unique::<Option<_>, D>(deserializer)?.map(EventValue::Open),
+            Function::OpenTopic => unique::<Option<_>, D>(deserializer)?.map(EventValue::OpenTopic),
+            _ => unique::<Option<_>, D>(deserializer)?.map(EventValue::Other),
         };
         Ok(value.unwrap_or(EventValue::None))
     }
