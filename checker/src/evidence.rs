@@ -107,6 +107,11 @@ impl Evidence {
             outcome: folder.outcome()?,
             ..Self::default()
         };
+        if evidence.outcome.is_none() && folder.outcome_path().exists() {
+            let why = "outcome.json ends before its time: the run was cut short";
+            evidence.notes.push(why.to_owned());
+            evidence.incomplete.push("outcome.json".to_owned());
+        }
         evidence.count_history(&folder)?;
         let samples = folder.samples()?;
         evidence.samples = evidence.take(&folder.samples_path(), samples);

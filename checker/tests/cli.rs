@@ -195,6 +195,25 @@ fn a_run_without_outcome_is_unknown_and_says_how_to_repeat_it() {
     assert!(shown.contains("repeat: highwater run --seed 1"), "{shown}");
 }
 
+/// A full disk or a kill leaves any part of it, or nothing.
+#[test]
+fn an_outcome_that_ends_before_its_time_is_a_run_that_was_cut_short() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    let outcome =
+        OUTCOME.replace("\"at\":9", "\"at\":9,\"harness_failure\":\"é -1.5e-7\",\"x\":-1.5e-7");
+    for cut in 0..outcome.len() {
+        fs::write(run.path("outcome.json"), &outcome.as_bytes()[..cut]).expect("it can be written");
+        let output = run.check(&[]);
+        let shown = text(&output.stdout);
+        assert_eq!(status(&output), 2, "{cut}: {shown}{}", text(&output.stderr));
+        assert!(shown.contains("outcome.json ends before its time"), "{cut}: {shown}");
+    }
+    for broken in ["oops", "{\"format\":1,oops", "{}}", "{}", "null", "\u{1}"] {
+        run.write("outcome.json", broken);
+        assert_refused(&run.check(&[]), &["outcome.json: "]);
+    }
+}
+
 #[test]
 fn a_truncated_history_is_judged() {
     let whole = format!("{SENT}{READ}");

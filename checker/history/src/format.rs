@@ -4,9 +4,13 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    str::Utf8Error,
 };
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
 use crate::unique::Unique;
 
@@ -78,7 +82,23 @@ pub trait Document: Serialize + DeserializeOwned {
 
     /// Reads and checks the version before anything else.
     fn read(file: &Path) -> Result<Self, FormatError> {
-        let text = fs::read_to_string(file).map_err(|source| FormatError::io(file, source))?;
+        let bytes = fs::read(file).map_err(|source| FormatError::io(file, source))?;
+        Self::of_bytes(file, bytes)
+    }
+
+    /// The same; none where the document ends before its time, since its writer was cut short.
+    fn read_if_whole(file: &Path) -> Result<Option<Self>, FormatError> {
+        let bytes = fs::read(file).map_err(|source| FormatError::io(file, source))?;
+        match goes_on(&bytes) {
+            true => Ok(None),
+            false => Self::of_bytes(file, bytes).map(Some),
+        }
+    }
+
+    /// The document that the bytes of a file are.
+    fn of_bytes(file: &Path, bytes: Vec<u8>) -> Result<Self, FormatError> {
+        let text = String::from_utf8(bytes)
+            .map_err(|error| FormatError::document(file, not_text(error.utf8_error())))?;
         let version: Version = parse(&text).map_err(|why| FormatError::document(file, why))?;
         check_version(file, Self::WHAT, version.format, Self::FORMAT)?;
         parse_unique(&text).map_err(|why| FormatError::document(file, why))
@@ -118,6 +138,18 @@ pub(crate) fn check_kind(file: &Path, found: &str, known: &str) -> Result<(), Fo
     }
     let why = format!("field `kind`: {found:?}, expected {known:?}");
     Err(FormatError::Line { file: file.to_owned(), line: 1, why })
+}
+
+/// Whether a JSON text goes on where the bytes end.
+pub(crate) fn goes_on(bytes: &[u8]) -> bool {
+    // Behind these a number has to go on, or a word may end.
+    let to = bytes.iter().rposition(|byte| !b"-+.eE".contains(byte)).map_or(0, |last| last + 1);
+    serde_json::from_slice::<IgnoredAny>(&bytes[..to]).is_err_and(|error| error.is_eof())
+}
+
+/// What is wrong with bytes that are no text.
+pub(crate) fn not_text(error: Utf8Error) -> String {
+    format!("it is no text: byte {} is not UTF-8", error.valid_up_to() + 1)
 }
 
 /// Parses JSON; the error names the path to the field.

@@ -8,6 +8,8 @@ use std::{
 
 use serde::de::IgnoredAny;
 
+use crate::format::goes_on;
+
 /// Reads lines of a file; names ending in `.gz` and `.zst` are unpacked.
 pub(crate) struct LineReader {
     input: Box<dyn BufRead + Send>,
@@ -48,7 +50,8 @@ impl LineReader {
         if error.raw_os_error().is_some() {
             return Err(error);
         }
-        if error.kind() == io::ErrorKind::UnexpectedEof && begins_a_line(rest) {
+        let is_cut = serde_json::from_slice::<IgnoredAny>(rest).is_ok() || goes_on(rest);
+        if error.kind() == io::ErrorKind::UnexpectedEof && is_cut {
             self.cut = true;
             return Ok(());
         }
@@ -98,13 +101,6 @@ impl LineReader {
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
-}
-
-/// Whether a line may begin like this: with nothing, or with a part of a JSON text.
-fn begins_a_line(bytes: &[u8]) -> bool {
-    // Behind these a number has to go on, or a word may end.
-    let to = bytes.iter().rposition(|byte| !b"-+.eE".contains(byte)).map_or(0, |last| last + 1);
-    serde_json::from_slice::<IgnoredAny>(&bytes[..to]).map_or_else(|error| error.is_eof(), |_| true)
 }
 
 /// A line as text. A last one that was cut within a character keeps what is whole, and a sign for

@@ -97,9 +97,9 @@ impl RunFolder {
         Manifest::read(&self.manifest_path())
     }
 
-    /// The outcome; none when the run was cut short.
+    /// The outcome; none when the run was cut short, also while it was being written.
     pub fn outcome(&self) -> Result<Option<Outcome>, FormatError> {
-        if_there(&self.outcome_path(), Outcome::read)
+        if_there(&self.outcome_path(), Outcome::read_if_whole).map(Option::flatten)
     }
 
     /// The verdict; none before it was judged.
