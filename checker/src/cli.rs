@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use highwater_history::{Promise, format::Document};
+use highwater_history::{Promise, RunFolder, format::Document};
 
 use crate::{
     Verdict, check,
@@ -69,13 +69,12 @@ impl CheckArgs {
     }
 
     /// Judges, writes the verdict into a run folder, and says what to print. A folder that takes no
-    /// file is judged all the same, with a note. A verdict on some claims, or by other promises
-    /// than the run's, is none on the run and is only printed.
+    /// file is judged all the same, with a note. Only a verdict on the folder as it stands is the
+    /// run's; any other is only printed.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
         let mut verdict = self.judge()?;
-        let of_the_run = self.claims.is_none() && self.promises.is_empty();
-        if self.path.is_dir() && of_the_run {
-            let file = highwater_history::RunFolder::new(&self.path).verdict_path();
+        if self.path.is_dir() && self.takes_it_as_it_stands() {
+            let file = RunFolder::new(&self.path).verdict_path();
             if let Err(error) = verdict.write(&file) {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));
             }
@@ -85,5 +84,11 @@ impl CheckArgs {
             false => text::of(&verdict),
         };
         Ok((verdict, shown))
+    }
+
+    /// Whether all claims are judged, by the evidence and the promises that stand in the folder.
+    fn takes_it_as_it_stands(&self) -> bool {
+        let Self { path: _, format: _, json: _, manifest, dumps, promises, claims } = self;
+        manifest.is_none() && dumps.is_none() && promises.is_empty() && claims.is_none()
     }
 }

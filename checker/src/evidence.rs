@@ -73,11 +73,15 @@ impl Evidence {
 
     /// Reads a run folder, or a bare history file.
     pub fn load(path: &Path, instead: &Instead) -> Result<Self, FormatError> {
-        if path.is_dir() {
-            Self::load_folder(path, instead)
-        } else {
-            Self::load_file(path, instead)
+        let mut evidence = match path.is_dir() {
+            true => Self::load_folder(path, instead)?,
+            false => Self::load_file(path, instead)?,
+        };
+        for (what, given) in [("manifest", &instead.manifest), ("dumps", &instead.dumps)] {
+            let note = |file: &PathBuf| format!("{what} as given by the user: {}", file.display());
+            evidence.notes.extend(given.as_ref().map(note));
         }
+        Ok(evidence)
     }
 
     fn load_file(path: &Path, instead: &Instead) -> Result<Self, FormatError> {

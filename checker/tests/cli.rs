@@ -410,13 +410,22 @@ fn offsets_that_no_log_has_are_refused() {
     assert_refused(&run.check(&[]), &["line 1: field `from`: -3 is no offset"]);
 }
 
-/// A verdict on a part of the claims, or by other promises, is not the run's.
+/// A verdict on a part of the claims, by other promises or on other evidence is not the run's.
 #[test]
-fn a_restricted_verdict_is_only_printed() {
+fn a_verdict_on_anything_but_the_folder_as_it_stands_is_only_printed() {
     let run = Run::whole(&format!("{SENT}{READ}"));
-    for args in [["--claims", "duplicate"], ["--promise", "acks=1"]] {
-        run.check(&args);
+    run.dump("1.jsonl.zst", |_| {});
+    let (manifest, dumps) = (run.path("manifest.json"), run.path("dumps"));
+    let [manifest, dumps] = [&manifest, &dumps].map(|path| path.to_str().expect("a plain name"));
+    for (args, note) in [
+        (["--claims", "duplicate"], "judged these claims only"),
+        (["--promise", "acks=1"], "promised by the user"),
+        (["--manifest", manifest], "manifest as given by the user"),
+        (["--dumps", dumps], "dumps as given by the user"),
+    ] {
+        let shown = text(&run.check(&args).stdout);
         assert!(!run.path("verdict.json").exists(), "{args:?}");
+        assert!(shown.contains(&format!("note: {note}")), "{args:?}: {shown}");
     }
     let output = run.check(&["--claims", "duplicate,duplicate"]);
     let shown = text(&output.stdout);
