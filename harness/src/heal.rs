@@ -126,7 +126,11 @@ pub fn heal(run_folder: &Path) -> Result<HealReport, HealError> {
             report.failed.push(error.to_string());
         }
     }
-    close(&path, undone.into_iter())?;
+    if let Err(error) = close(&path, &undone)
+        && !report.is_empty()
+    {
+        report.failed.push(error.to_string());
+    }
     Ok(report)
 }
 
@@ -205,11 +209,15 @@ fn signal(name: &str, process: OsProcess, signal: Signal) -> Result<bool, HealEr
     })
 }
 
-/// Says in the journal that all is undone.
-fn close(path: &Path, acts: impl Iterator<Item = u64>) -> Result<(), HealError> {
+/// Says in the journal that these are undone. Where nothing had to be done, because all is gone
+/// already, nobody needs to read it there: the folder may be read-only.
+fn close(path: &Path, acts: &[u64]) -> Result<(), HealError> {
+    if acts.is_empty() {
+        return Ok(());
+    }
     let mut lines = LineWriter::append(path)?;
     for act in acts {
-        lines.write(&entry(act, Phase::Undone, None))?;
+        lines.write(&entry(*act, Phase::Undone, None))?;
     }
     Ok(lines.finish()?)
 }

@@ -139,3 +139,37 @@ fn a_folder_without_a_journal_is_named() {
     let error = heal(folder.path()).unwrap_err().to_string();
     assert!(error.contains("journal.jsonl") && error.contains("run folder?"), "{error}");
 }
+
+#[test]
+fn a_journal_that_cannot_be_written_hinders_only_where_something_was_healed() {
+    let gone = {
+        let sleeper = Sleeper::start(None);
+        sleeper.process().for_journal("node 1")
+    };
+    for acts in [Vec::new(), vec![Act::Process(gone)]] {
+        let folder = killed_run(acts);
+        let _sealed = seal(folder.path());
+        assert!(heal(folder.path()).unwrap().is_empty());
+    }
+    let sleeper = Sleeper::start(None);
+    let folder = killed_run(vec![Act::Process(sleeper.process().for_journal("node 1"))]);
+    let _sealed = seal(folder.path());
+    let report = heal(folder.path()).unwrap();
+    assert_eq!((report.killed.len(), report.failed.len()), (1, 1), "{:?}", report.failed);
+}
+
+/// Puts a journal that nobody can write, not even root, in the place of a run's.
+fn seal(folder: &Path) -> File {
+    use std::{io::Write, os::fd::AsRawFd};
+
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    let path = journal::path(folder);
+    let text = std::fs::read(&path).unwrap();
+    let mut file = File::from(memfd_create("journal", MemfdFlags::ALLOW_SEALING).unwrap());
+    file.write_all(&text).unwrap();
+    fcntl_add_seals(&file, SealFlags::WRITE).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    std::os::unix::fs::symlink(own, &path).unwrap();
+    file
+}
