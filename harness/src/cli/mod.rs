@@ -45,13 +45,19 @@ pub fn main() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let asked = !error.use_stderr();
-            // Nothing better can be done when the terminal is gone.
-            let _unprinted = error.print();
-            return if asked { Exit::Valid } else { Exit::Usage };
+            let printed = error.print();
+            if error.use_stderr() {
+                return Exit::Usage;
+            }
+            out::note(printed);
+            return out::end(Exit::Valid);
         }
     };
-    match cli.command {
+    out::end(carry_out(cli.command))
+}
+
+fn carry_out(command: Command) -> Exit {
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
         Command::Report(args) => report::report(&args),
