@@ -63,6 +63,10 @@ impl CheckArgs {
         for text in &self.promises {
             promise.set(text)?;
         }
+        let folder = self.path.display();
+        if RunFolder::new(&self.path).is_running() {
+            anyhow::bail!("the run in {folder} is still going on; judge it once it has ended");
+        }
         let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
         let evidence = Evidence::load(&self.path, &instead)?;
         Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)

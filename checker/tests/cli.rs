@@ -195,6 +195,19 @@ fn a_run_without_outcome_is_unknown_and_says_how_to_repeat_it() {
     assert!(shown.contains("repeat: highwater run --seed 1"), "{shown}");
 }
 
+/// Half of a run is no run, and its folder is the harness's.
+#[test]
+fn a_run_that_goes_on_is_left_alone() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.write("journal.jsonl", "{\"format\":1,\"kind\":\"journal\"}\n");
+    let journal = fs::File::open(run.path("journal.jsonl")).expect("it is there");
+    journal.lock().expect("nobody has it");
+    assert_refused(&run.check(&[]), &["is still going on"]);
+    assert!(!run.path("verdict.json").exists());
+    drop(journal);
+    assert_eq!(status(&run.check(&[])), 0);
+}
+
 /// A full disk or a kill leaves any part of it, or nothing.
 #[test]
 fn an_outcome_that_ends_before_its_time_is_a_run_that_was_cut_short() {

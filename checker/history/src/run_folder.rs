@@ -1,6 +1,10 @@
 //! A run folder: where its files are, and reading those that are there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     dump_folder::DumpFolder,
@@ -90,6 +94,13 @@ impl RunFolder {
     /// `junit.xml`.
     pub fn junit_path(&self) -> PathBuf {
         self.path.join("junit.xml")
+    }
+
+    /// Whether the run goes on: for as long as it lives, its harness has a lock on the heal journal.
+    pub fn is_running(&self) -> bool {
+        let journal = File::open(self.journal_path());
+        let free = journal.and_then(|file| Ok(file.try_lock_shared()?));
+        free.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// The manifest, which every run folder has.
