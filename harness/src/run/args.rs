@@ -13,13 +13,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
     /// Brokers
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub nodes: Option<u32>,
     /// Decides everything that the harness decides; drawn and printed when absent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// How long faults may last
-    #[arg(long, value_name = "SPAN")]
+    #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub time: Option<Span>,
     /// What the clients do
     #[arg(long, value_name = "NAME")]
@@ -37,25 +37,25 @@ pub struct RunArgs {
     #[arg(long)]
     pub retries: Option<Switch>,
     /// Producer clients
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub producers: Option<u32>,
     /// Consumer clients
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub consumers: Option<u32>,
     /// Topics
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub topics: Option<u32>,
     /// Partitions of each topic
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub partitions: Option<u32>,
     /// Replicas of each partition
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub replication_factor: Option<u32>,
     /// Sends a second over all producers; 0: as many as fit
-    #[arg(long, value_name = "OPS")]
+    #[arg(long, value_name = "OPS", value_parser = count, allow_negative_numbers = true)]
     pub rate: Option<u32>,
     /// Polls a second of one consumer; 0: as many as fit
-    #[arg(long, value_name = "OPS")]
+    #[arg(long, value_name = "OPS", value_parser = count, allow_negative_numbers = true)]
     pub poll_rate: Option<u32>,
     /// What consumers may see
     #[arg(long)]
@@ -76,25 +76,25 @@ pub struct RunArgs {
     #[arg(long = "topic", value_name = "LABEL:KEY=VALUE,...")]
     pub topic: Vec<String>,
     /// Least size of a record's payload
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = count, allow_negative_numbers = true)]
     pub value_size: Option<u32>,
     /// Samples a second of each node; 0: none
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub sample_hz: Option<u32>,
     /// Controllers in processes of their own, or `combined` with the brokers
-    #[arg(long, value_name = "N|combined")]
+    #[arg(long, value_name = "N|combined", allow_negative_numbers = true)]
     pub controllers: Option<String>,
     /// Switches a known bug on (repeatable; node only)
     #[arg(long, value_name = "ID")]
     pub mutant: Vec<String>,
     /// Fails the run when a key was unavailable for longer
-    #[arg(long, value_name = "SPAN")]
+    #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub max_unavailable: Option<Span>,
     /// Fails the run when recovery took longer
-    #[arg(long, value_name = "SPAN")]
+    #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub max_recovery: Option<Span>,
     /// Many runs: both ends included
-    #[arg(long, value_name = "A..B", conflicts_with = "seed")]
+    #[arg(long, value_name = "A..B", conflicts_with = "seed", allow_hyphen_values = true)]
     pub seeds: Option<SeedRange>,
     /// Stop at the first run that is not valid
     #[arg(long, requires = "seeds")]
@@ -117,6 +117,14 @@ pub struct RunArgs {
     /// Print the schedule and the workload that the seed gives, and do nothing
     #[arg(long)]
     pub plan: bool,
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("write a whole number from 0 to {}", u32::MAX))
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("write a whole number from 0 to {}", u64::MAX))
 }
 
 /// Values of `--acks`.

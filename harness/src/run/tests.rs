@@ -116,6 +116,12 @@ fn what_cannot_be_is_refused_in_one_sentence() {
         ("--topics 70000 --partitions 70000", "--partitions: 1 to 1000"),
         ("--time soon", "no length of time"),
         ("--seeds 5..1", "no range of seeds"),
+        ("--seed -1", "invalid value '-1' for '--seed <N>': write a whole number from 0 to"),
+        ("--nodes -2", "invalid value '-2' for '--nodes <N>': write a whole number from 0 to"),
+        ("--rate 1.5", "write a whole number from 0 to 4294967295"),
+        ("--time -5s", "`-5s` is no length of time"),
+        ("--seeds -1..5", "`-1..5` is no range of seeds"),
+        ("--controllers -1", "--controllers -1: write 1 to 9, or combined"),
         ("--colour red", "unexpected argument '--colour'"),
     ] {
         let why = refusal(line);
