@@ -25,6 +25,18 @@ pub enum ControllerPlacement {
     Combined,
 }
 
+impl ControllerPlacement {
+    /// The ids of controllers that are processes of their own.
+    #[must_use]
+    pub fn own_ids(self) -> Vec<NodeId> {
+        let count = match self {
+            Self::Separate(count) => count,
+            Self::Combined => 0,
+        };
+        (0..count as i32).map(|nth| NodeId(FIRST_CONTROLLER + nth)).collect()
+    }
+}
+
 /// What a node is in the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roles {
@@ -139,22 +151,19 @@ impl ClusterPlan {
         controllers: ControllerPlacement,
         ports: &mut PortPool,
     ) -> Result<Self, PlanError> {
-        let separate = match controllers {
-            ControllerPlacement::Separate(count) => count,
-            ControllerPlacement::Combined => 0,
-        };
+        let separate = controllers.own_ids();
         let combined = controllers == ControllerPlacement::Combined;
-        if brokers == 0 || (separate == 0 && !combined) {
-            return Err(PlanError::Empty { brokers, controllers: separate });
+        if brokers == 0 || (separate.is_empty() && !combined) {
+            return Err(PlanError::Empty { brokers, controllers: separate.len() as u32 });
         }
         let broker = Roles { broker: true, controller: combined };
         let controller = Roles { broker: false, controller: true };
-        let ids = (1..=brokers as i32).map(|id| (id, broker));
-        let own = (0..separate as i32).map(|n| (FIRST_CONTROLLER + n, controller));
+        let ids = (1..=brokers as i32).map(|id| (NodeId(id), broker));
+        let own = separate.into_iter().map(|id| (id, controller));
         let run_folder = &run_folder.canonicalize().unwrap_or(run_folder.to_owned());
         let mut nodes = BTreeMap::new();
         for (id, roles) in ids.chain(own) {
-            let node = plan_node(run_folder, NodeId(id), roles, ports)?;
+            let node = plan_node(run_folder, id, roles, ports)?;
             nodes.insert(node.id, node);
         }
         Ok(Self {

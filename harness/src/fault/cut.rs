@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Entry, OnLinks, read};
+use super::{Entry, OnLinks, have_links, read};
 use crate::{
     nemesis::{Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::Action,
@@ -24,6 +24,10 @@ struct Cut {
 }
 
 impl OnLinks for Cut {
+    fn makes_sense(&self) -> Result<(), String> {
+        have_links(&self.from, &self.to)
+    }
+
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
         let (from, to) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
         Ok(Stretch { from, to, ways: self.ways, action: Action::Cut, discard: false })

@@ -3,7 +3,7 @@
 use highwater_wire::ApiKey;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{Entry, OnLinks, read};
+use super::{Entry, OnLinks, have_links, read};
 use crate::{
     nemesis::{Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::{Action, Part},
@@ -48,6 +48,10 @@ fn api_by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ApiKey, D::
 }
 
 impl OnLinks for Hold {
+    fn makes_sense(&self) -> Result<(), String> {
+        have_links(&self.from, &self.to)
+    }
+
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
         let (askers, asked) = (aimer.ends(&self.from)?, aimer.ends(&self.to)?);
         let (from, to) = match self.part {

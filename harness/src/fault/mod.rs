@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::{
-    cluster::ClusterPlan,
-    nemesis::{Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Stretch},
+    cluster::{ClusterPlan, NodeId},
+    nemesis::{Aim, Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Role, Side, Stretch},
     target::{BoxFuture, Capabilities},
 };
 
@@ -50,6 +50,12 @@ pub struct Scene<'a> {
 
 /// A fault with its parameters.
 pub trait Fault: Send + Sync + std::fmt::Debug {
+    /// Whether its parameters make sense together, on any cluster.
+    ///
+    /// # Errors
+    /// One sentence that says why not.
+    fn makes_sense(&self) -> Result<(), String>;
+
     /// Whether it can act on this cluster at all; the reason when not.
     ///
     /// # Errors
@@ -81,6 +87,11 @@ type Struck = Result<Box<dyn Active>, NotInstalled>;
 
 /// How a fault's file says what it does; every one of these is a [`Fault`].
 trait Strike: Send + Sync + std::fmt::Debug {
+    /// As [`Fault::makes_sense`].
+    fn makes_sense(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// As [`Fault::applies`].
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
 
@@ -89,6 +100,10 @@ trait Strike: Send + Sync + std::fmt::Debug {
 }
 
 impl<F: Strike> Fault for F {
+    fn makes_sense(&self) -> Result<(), String> {
+        Strike::makes_sense(self)
+    }
+
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         Strike::applies(self, scene)
     }
@@ -100,18 +115,19 @@ impl<F: Strike> Fault for F {
 
 /// A fault that puts one action on the links between two sides, and nothing else.
 trait OnLinks: Send + Sync + std::fmt::Debug {
-    /// Whether its parameters make sense together; the reason when not.
-    fn makes_sense(&self) -> Result<(), String> {
-        Ok(())
-    }
+    /// As [`Fault::makes_sense`].
+    fn makes_sense(&self) -> Result<(), String>;
 
     /// Which links, and what happens on them.
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled>;
 }
 
 impl<F: OnLinks> Strike for F {
+    fn makes_sense(&self) -> Result<(), String> {
+        OnLinks::makes_sense(self)
+    }
+
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        self.makes_sense()?;
         needs_proxies(scene)
     }
 
@@ -137,6 +153,34 @@ fn read<F: Fault + DeserializeOwned + 'static>(
             Err(ParameterError::Parameter { fault, problem })
         }
     }
+}
+
+/// For faults on the links between two sides, which must not both mean the same end.
+fn have_links(from: &Side, to: &Side) -> Result<(), String> {
+    let clients = Side::clients();
+    if *from == clients && *to == clients {
+        return Err("clients have no links among themselves".to_owned());
+    }
+    let both_one = match (only_node(from), only_node(to)) {
+        (Some(from), Some(to)) => from == to,
+        _ => from == to && is_one_role(from),
+    };
+    let said = || serde_json::to_string(to).unwrap_or_default();
+    if both_one { Err(format!("{} has no link to itself", said())) } else { Ok(()) }
+}
+
+/// The node that a side names, when it names but one.
+fn only_node(side: &Side) -> Option<NodeId> {
+    let Side::Nodes(Aim::Nodes { nodes }) = side else { return None };
+    nodes.first().copied().filter(|first| nodes.iter().all(|node| node == first))
+}
+
+/// Whether a side is a role that one node has at a time, and no draw decides which.
+fn is_one_role(side: &Side) -> bool {
+    let (Side::Nodes(Aim::Role(role)) | Side::Nodes(Aim::Of { role, .. })) = side else {
+        return false;
+    };
+    matches!(role, Role::Leader | Role::Controller)
 }
 
 /// For faults that act on processes.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Entry, OnLinks, read};
+use super::{Entry, OnLinks, have_links, read};
 use crate::{
     nemesis::{Aim, Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::Action,
@@ -23,6 +23,10 @@ struct ReplyLoss {
 }
 
 impl OnLinks for ReplyLoss {
+    fn makes_sense(&self) -> Result<(), String> {
+        have_links(&Side::Nodes(self.aim.clone()), &self.to)
+    }
+
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
         let from = aimer.ends(&Side::Nodes(self.aim.clone()))?;
         let to = aimer.ends(&self.to)?;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Entry, OnLinks, read};
+use super::{Entry, OnLinks, have_links, read};
 use crate::{
     nemesis::{Aimer, NotInstalled, Side, Stretch, Ways},
     proxy::Action,
@@ -36,7 +36,7 @@ impl OnLinks for SlowLink {
         if self.bytes_per_s == Some(0) {
             return Err("bytes_per_s is 0: use the fault cut to stop a link".to_owned());
         }
-        Ok(())
+        have_links(&self.from, &self.to)
     }
 
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {

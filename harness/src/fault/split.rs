@@ -28,6 +28,10 @@ fn minority() -> Aim {
 }
 
 impl OnLinks for Split {
+    fn makes_sense(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     fn stretch(&self, aimer: &mut Aimer<'_>) -> Result<Stretch, NotInstalled> {
         let side = aimer.nodes(&self.side)?;
         let (from, to) = sides(aimer.plan(), &side, self.with_controllers);

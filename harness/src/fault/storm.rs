@@ -80,6 +80,10 @@ struct Storm {
 }
 
 impl Strike for Storm {
+    fn makes_sense(&self) -> Result<(), String> {
+        self.faults.iter().try_for_each(|(fault, _)| fault.makes_sense())
+    }
+
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         self.faults.iter().try_for_each(|(fault, _)| fault.applies(scene))
     }

@@ -42,6 +42,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
+    deny_unknown_fields,
     expecting = "whom to hit: a role such as \"leader\", {\"role\":R,\"of\":\"t-0\"}, \
                  {\"nodes\":[1]}, {\"not\":AIM}, or a list of these"
 )]

@@ -3,18 +3,19 @@
 use clap::ValueEnum;
 
 use super::{args::RunArgs, setup::BadOption};
-use crate::steps::Schedule;
+use crate::steps::{Schedule, Source};
 
 /// Sets the options that the schedule needs.
 ///
 /// # Errors
 /// When one was given with another value, or the schedule names no option.
-pub(super) fn apply(args: &mut RunArgs, schedule: &Schedule) -> Result<(), BadOption> {
+pub(super) fn apply(
+    args: &mut RunArgs,
+    schedule: &Schedule,
+    source: &Source,
+) -> Result<(), BadOption> {
     for (option, value) in &schedule.settings.options {
-        let bad = |why: String| {
-            let name = &schedule.name;
-            BadOption(format!("schedule {name}: settings.options.{option}: {why}"))
-        };
+        let bad = |why: String| source.wrong(&format!("settings.options.{option}"), &why);
         let given = set(args, option, value).map_err(bad)?;
         if !given {
             return Err(BadOption(format!(
@@ -53,15 +54,19 @@ fn choice<T: ValueEnum + PartialEq + Copy>(
     slot: &mut Option<T>,
     value: &str,
 ) -> Result<bool, String> {
-    let wanted = T::from_str(value, false)?;
+    let wanted = T::from_str(value, false).map_err(|_| {
+        let known = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let known: Vec<String> = known.map(|one| one.get_name().to_owned()).collect();
+        format!("`{value}` is none of {}", known.join(", "))
+    })?;
     Ok(*slot.get_or_insert(wanted) == wanted)
 }
 
 fn plain<T>(slot: &mut Option<T>, value: &str) -> Result<bool, String>
 where
-    T: std::str::FromStr<Err: std::fmt::Display> + PartialEq + Clone,
+    T: std::str::FromStr + PartialEq + Clone,
 {
-    let wanted: T = value.parse().map_err(|why| format!("{why}"))?;
+    let wanted: T = value.parse().map_err(|_| format!("`{value}` is no whole number"))?;
     Ok(*slot.get_or_insert(wanted.clone()) == wanted)
 }
 
@@ -70,7 +75,7 @@ fn default_only<T>(slot: &mut Option<T>, value: &str) -> Result<bool, String>
 where
     T: std::str::FromStr<Err: std::fmt::Display>,
 {
-    let wanted: T = value.parse().map_err(|why| format!("{why}"))?;
+    let wanted: T = value.parse().map_err(|why| format!("`{value}`: {why}"))?;
     slot.get_or_insert(wanted);
     Ok(true)
 }

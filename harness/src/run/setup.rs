@@ -1,17 +1,17 @@
 //! The whole setting of one run, from its options and its schedule: a pure function of both.
 
+mod topics;
+
 use std::collections::BTreeMap;
 
 use clap::ValueEnum as _;
 use highwater_history::event::{Acks, Isolation};
 use highwater_workloads::{
     Settings,
-    random::stream,
     settings::{AcksMode, ClientTimeouts},
     topic::TopicPlan,
     workload,
 };
-use rand::seq::SliceRandom;
 use serde::Serialize;
 
 use super::{
@@ -19,9 +19,12 @@ use super::{
     needs,
 };
 use crate::{
-    cluster::{ControllerPlacement, is_planned},
-    schedule::{self, Ask},
-    steps::{Schedule, ScheduleError, Span},
+    cluster::{ControllerPlacement, NodeId, is_planned},
+    schedule::{self, Ask, Loaded},
+    steps::{
+        Schedule, ScheduleError, Span,
+        mentions::{self, Cast},
+    },
     target,
 };
 
@@ -102,8 +105,8 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     let name = args.schedule.clone().unwrap_or_else(|| "default".into());
     let asked_time = args.time.unwrap_or(DEFAULT_TIME);
     let ask = Ask { seed, time_ms: asked_time.0, replicated: is_replicated(&args) };
-    let schedule = schedule::load(&name, &ask)?;
-    needs::apply(&mut args, &schedule)?;
+    let Loaded { schedule, source } = schedule::load(&name, &ask)?;
+    needs::apply(&mut args, &schedule, &source)?;
     preset(&mut args, &schedule)?;
     // The schedule may have set some.
     limits(&args)?;
@@ -119,22 +122,32 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     if nodes == 0 || nodes > MAX_NODES {
         return bad(format!("--nodes {nodes}: 1 to {MAX_NODES} brokers fit on one machine"));
     }
+    if let Some(key) = schedule.settings.broker.keys().find(|key| is_planned(key)) {
+        let field = format!("settings.broker.{key}");
+        return Err(source.wrong(&field, "the harness decides it; leave it out").into());
+    }
     let (properties, node_properties) = properties(&args, &schedule)?;
     let target = args.target.clone().unwrap_or_else(|| "node".into());
     target::known(&target).map_err(|error| BadOption(error.to_string()))?;
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
+    let controllers = controllers(&args)?;
+    let plans = (workload.topics)(&settings);
+    let topics = topics::of(&args, (&schedule, &source), plans, nodes, seed)?;
+    let cast = cast(nodes, controllers, &topics);
+    mentions::all_there(&schedule.steps, &cast)
+        .map_err(|stray| source.wrong(&stray.field, &stray.problem))?;
     Ok(Setup {
         seed,
         target,
         mutants,
         nodes,
-        controllers: controllers(&args)?,
+        controllers,
         time_ms: args.time.unwrap_or(DEFAULT_TIME).0,
         timing: timing_name(&args),
         properties,
         node_properties,
-        topics: topics(&args, &schedule, (workload.topics)(&settings), nodes, seed)?,
+        topics,
         workload: workload_name,
         settings,
         sample_hz: args.sample_hz.unwrap_or(5),
@@ -142,6 +155,19 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
         max_recovery: args.max_recovery,
         schedule,
     })
+}
+
+/// Whom and what a schedule may speak of.
+fn cast(nodes: u32, controllers: ControllerPlacement, topics: &[TopicSetup]) -> Cast {
+    let brokers: Vec<NodeId> = (1..=nodes as i32).map(NodeId).collect();
+    let keys = topics.iter().flat_map(|topic| {
+        (0..topic.plan.partitions).map(|nth| format!("{}-{nth}", topic.plan.label))
+    });
+    Cast {
+        keys: keys.collect(),
+        nodes: brokers.iter().copied().chain(controllers.own_ids()).collect(),
+        brokers: brokers.into_iter().collect(),
+    }
 }
 
 /// Whether partitions have followers, as far as the options say.
@@ -300,10 +326,6 @@ fn properties(
             }
         }
     }
-    if let Some(key) = schedule.settings.broker.keys().find(|key| is_planned(key)) {
-        let name = &schedule.name;
-        return bad(format!("schedule {name}: settings.broker.{key} is decided by the harness"));
-    }
     Ok((all, single))
 }
 
@@ -330,87 +352,4 @@ fn controllers(args: &RunArgs) -> Result<ControllerPlacement, BadOption> {
             _ => bad(format!("--controllers {count}: write 1 to 9, or combined")),
         },
     }
-}
-
-fn topics(
-    args: &RunArgs,
-    schedule: &Schedule,
-    plans: Vec<TopicPlan>,
-    nodes: u32,
-    seed: u64,
-) -> Result<Vec<TopicSetup>, BadOption> {
-    let fixed = schedule.settings.assignment.clone();
-    let default = fixed.as_ref().map_or(nodes.min(3), |fixed| fixed.len() as u32);
-    let replicas = args.replication_factor.unwrap_or(default);
-    if let Some(fixed) = fixed.as_ref().filter(|fixed| fixed.len() as u32 != replicas) {
-        let name = &schedule.name;
-        return bad(format!(
-            "--replication-factor {replicas} contradicts schedule {name}, which assigns replicas \
-             {fixed:?}; leave it out"
-        ));
-    }
-    let mut assigned = fixed.iter().flatten();
-    if let Some(stranger) = assigned.find(|node| !(1..=nodes as i32).contains(*node)) {
-        let name = &schedule.name;
-        return bad(format!(
-            "--nodes {nodes}: schedule {name} assigns replicas to node {stranger}"
-        ));
-    }
-    if replicas == 0 || replicas > nodes {
-        return bad(format!("--replication-factor {replicas}: there are {nodes} brokers"));
-    }
-    let mut common = Properties::new();
-    if replicas >= 3 {
-        common.insert("min.insync.replicas".into(), "2".into());
-    }
-    common.extend(schedule.settings.topic.clone());
-    for text in &args.topic_config {
-        let (key, value) = key_value("--topic-config", text)?;
-        let option = format!("--topic-config {text}");
-        agrees(&option, &schedule.settings.topic, (&key, &value), schedule)?;
-        common.insert(key, value);
-    }
-    let own = topic_options(args, schedule, &plans)?;
-    let mut order: Vec<i32> = (1..=nodes as i32).collect();
-    order.shuffle(&mut stream(seed, "assignment"));
-    let mut nth = 0;
-    let setup = |plan: TopicPlan| {
-        let mut configs = common.clone();
-        configs.extend(own.get(&plan.label).cloned().unwrap_or_default());
-        let assignment = (0..plan.partitions).map(|_| {
-            nth += 1;
-            fixed.clone().unwrap_or_else(|| {
-                let from = order.iter().cycle().skip(nth);
-                from.take(replicas as usize).copied().collect()
-            })
-        });
-        let assignment = assignment.collect();
-        TopicSetup { plan, configs, assignment }
-    };
-    Ok(plans.into_iter().map(setup).collect())
-}
-
-fn topic_options(
-    args: &RunArgs,
-    schedule: &Schedule,
-    plans: &[TopicPlan],
-) -> Result<BTreeMap<String, Properties>, BadOption> {
-    let mut own: BTreeMap<String, Properties> = BTreeMap::new();
-    for text in &args.topic {
-        let Some((label, configs)) = text.split_once(':') else {
-            return bad(format!("--topic {text}: write LABEL:KEY=VALUE,KEY=VALUE"));
-        };
-        if !plans.iter().any(|plan| plan.label == label) {
-            let known: Vec<&str> = plans.iter().map(|plan| plan.label.as_str()).collect();
-            let known = known.join(", ");
-            return bad(format!("--topic {text}: no topic `{label}` in this run; known: {known}"));
-        }
-        for config in configs.split(',') {
-            let (key, value) = key_value("--topic", config)?;
-            let option = format!("--topic {text}");
-            agrees(&option, &schedule.settings.topic, (&key, &value), schedule)?;
-            own.entry(label.to_owned()).or_default().insert(key, value);
-        }
-    }
-    Ok(own)
 }

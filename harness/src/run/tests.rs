@@ -128,3 +128,57 @@ fn what_cannot_be_is_refused_in_one_sentence() {
         assert!(why.contains(wanted), "{line}: {why}");
     }
 }
+
+#[test]
+fn a_schedule_that_speaks_of_what_the_run_does_not_have_is_refused_with_line_and_field() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("s.json");
+    let file = path.display().to_string();
+    let said = |settings: &str, step: &str| {
+        let text = format!(
+            "{{\"format\": 1, \"name\": \"x\",\n\"settings\": {{{settings}}},\n\
+             \"steps\": [\n{step}]}}"
+        );
+        std::fs::write(&path, text).unwrap();
+        setup(&format!("--schedule {file} --acks all --topics 1 --partitions 2")).err()
+    };
+    for (settings, step, wanted) in [
+        (
+            "",
+            r#"{"do": "kill", "with": {"aim": {"nodes": [77]}}}"#,
+            "line 4: field `steps[0].with.aim.nodes`: no node 77 in this run; known: 1, 2, 3, 101",
+        ),
+        (
+            "",
+            r#"{"do": "kill", "with": {"aim": {"role": "leader", "of": "all-2"}}}"#,
+            "line 4: field `steps[0].with.aim.of`: no key `all-2` in this run; known: all-0, all-1",
+        ),
+        (
+            "",
+            r#"{"do": "leader-move", "with": {"to": 101}}"#,
+            "line 4: field `steps[0].with.to`: no broker 101 in this run; known: 1, 2, 3",
+        ),
+        ("", r#"{"when": "leader(one-0) == 1"}"#, "line 4: field `steps[0].when`: no key `one-0`"),
+        ("", r#"{"check": "isr(all-0) == [9]", "claim": "c"}"#, "`steps[0].check`: no broker 9"),
+        ("", r#"{"let": {"f": "leo(all-0, 9)"}}"#, "`steps[0].let.f`: no broker 9"),
+        ("", r#"{"do": "kill", "until": "leader(all-0) != 4"}"#, "`steps[0].until`: no broker 4"),
+        (r#""options": {"acs": "1"}"#, "", "line 2: field `settings.options.acs`: no option"),
+        (r#""options": {"acks": "2"}"#, "", "field `settings.options.acks`: `2` is none of 0, 1"),
+        (r#""options": {"nodes": "x"}"#, "", "`settings.options.nodes`: `x` is no whole number"),
+        (r#""assignment": [1, 9, 2]"#, "", "line 2: field `settings.assignment`: no broker 9"),
+        (
+            r#""broker": {"node.id": "7"}"#,
+            "",
+            "line 2: field `settings.broker.node.id`: the harness",
+        ),
+        (r#""assignment": [1, 1]"#, "", "`settings.assignment`: a node holds one replica"),
+        (r#""assignment": []"#, "", "`settings.assignment`: a partition has at least one"),
+    ] {
+        let why = said(settings, step).unwrap_or_else(|| panic!("{settings} {step} was taken"));
+        assert!(why.starts_with(&format!("{file}: line ")), "{why}");
+        assert!(why.contains(wanted), "{settings} {step}: {why}");
+    }
+    let fine = r#"{"when": "hw(all-1) > 3 and leader(all-0) == 3", "do": "kill",
+                   "with": {"aim": {"nodes": [101]}}}"#;
+    assert_eq!(said("", fine), None);
+}

@@ -8,13 +8,14 @@ use crate::steps::{Schedule, format};
 fn schedule(name: &str, seed: u64) -> Schedule {
     load(name, &Ask { seed, time_ms: 15_000, replicated: true })
         .unwrap_or_else(|error| panic!("{error}"))
+        .schedule
 }
 
 #[test]
 fn default_aims_at_nobody_who_is_not_there() {
     for seed in 1..50 {
         let ask = Ask { seed, time_ms: 60_000, replicated: false };
-        let made = serde_json::to_string(&load("default", &ask).unwrap()).unwrap();
+        let made = serde_json::to_string(&load("default", &ask).unwrap().schedule).unwrap();
         assert!(!made.contains("follower") && !made.contains("minority"), "seed {seed}: {made}");
     }
 }
@@ -58,7 +59,8 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
     let mut present: BTreeMap<String, u32> = BTreeMap::new();
     const SEEDS: u32 = 500;
     for seed in 0..u64::from(SEEDS) {
-        let made = load("default", &Ask { seed, time_ms: 60_000, replicated: true }).unwrap();
+        let made =
+            load("default", &Ask { seed, time_ms: 60_000, replicated: true }).unwrap().schedule;
         let faults: std::collections::BTreeSet<String> =
             made.steps.iter().filter_map(|step| step.act.fault.clone()).collect();
         for fault in faults {
@@ -95,6 +97,21 @@ fn a_malformed_schedule_is_refused_with_line_and_field() {
         (r#"{"for": "1s"}"#, "`steps[0].for`"),
         (r#"{"until": "healed"}"#, "`steps[0].until`"),
         (r#"{"do": "kill", "claim": "it is dead"}"#, "`steps[0].claim`"),
+        (r#"{"do": "kill", "with": {"aim": {"nodes": [1], "of": "a-0"}}}"#, "field `aim`"),
+        (r#"{"do": "kill", "with": {"aim": {"role": "leader", "of": "a-0", "x": 1}}}"#, "`aim`"),
+        (
+            r#"{"do": "kill", "with": {"aim": {"nodes": ["$f"]}}}"#,
+            "`steps[0].with.aim.nodes[0]`: `$f`",
+        ),
+        (r#"{"when": "leader(a-0) != $f"}"#, "`steps[0].when`: `$f` is not bound"),
+        (r#"{"do": "kill", "until": "leader(a-0) != $f"}"#, "`steps[0].until`: `$f`"),
+        (r#"{"when": "$f == 1", "let": {"f": "leader(a-0)"}}"#, "`steps[0].when`: `$f`"),
+        (r#"{"let": {"f": "leo(a-0, $g)"}}"#, "`steps[0].let.f`: `$g` is not bound"),
+        (
+            r#"{"do": "cut", "with": {"from": {"nodes": [1]}, "to": {"nodes": [1]}}}"#,
+            "`steps[0].with`: fault `cut`",
+        ),
+        (r#"{"do": "slow-link", "with": {"from": "one", "to": "all"}}"#, "neither delays"),
     ] {
         let error = format::parse(Path::new("my.json"), &text(step)).unwrap_err().to_string();
         assert!(error.starts_with("my.json: line 5:"), "{step}: {error}");
@@ -114,4 +131,34 @@ fn a_malformed_schedule_is_refused_with_line_and_field() {
     let later = text("{}").replace("\"format\": 1", "\"format\": 9");
     let error = format::parse(Path::new("my.json"), &later).unwrap_err().to_string();
     assert!(error.contains("line 2: schedule format 9 is unknown"), "{error}");
+}
+
+#[test]
+fn what_a_step_bound_is_known_from_its_let_on() {
+    let steps = r#"[{"let": {"f": "follower(a-0)", "g": "leo(a-0, $f)"}, "do": "cut",
+                     "with": {"from": {"nodes": ["$f"]}, "to": "clients"}, "until": "$f == none"},
+                    {"when": "leo(a-0, $f) > $g"}]"#;
+    let text = format!(r#"{{"format": 1, "name": "x", "steps": {steps}}}"#);
+    format::parse(Path::new("my.json"), &text).unwrap();
+}
+
+#[test]
+fn the_field_that_is_wrong_is_named_at_its_own_line() {
+    let text = "{\n\"format\": 1, \"name\": \"x\", \"steps\": [{\n\"do\": \"kill\",\n\"with\": {\n\
+                \"aim\": {\"nodes\": [\n\"$f\"]}}}]}";
+    let error = format::parse(Path::new("my.json"), text).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "my.json: line 6: field `steps[0].with.aim.nodes[0]`: `$f` is not bound by any `let` before"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_text_is_named_with_its_line() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("s.json");
+    std::fs::write(&path, b"{\n\xff").unwrap();
+    let ask = Ask { seed: 1, time_ms: 1, replicated: true };
+    let error = load(path.to_str().unwrap(), &ask).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: line 2: this is no UTF-8 text", path.display()));
 }

@@ -48,7 +48,7 @@ pub fn fill(
 pub fn sample(with: &Value) -> Value {
     match with {
         Value::Null => Value::Object(serde_json::Map::new()),
-        Value::String(text) if text.starts_with('$') => Value::from(1),
+        Value::String(text) if text.starts_with('$') => Value::from(stand_in(text)),
         Value::Array(items) => Value::Array(items.iter().map(sample).collect()),
         Value::Object(fields) => {
             let fields = fields.iter().map(|(name, item)| (name.clone(), sample(item)));
@@ -56,4 +56,11 @@ pub fn sample(with: &Value) -> Value {
         }
         other => other.clone(),
     }
+}
+
+/// A number for a name: the same for the same name, another for another, and no node's id.
+fn stand_in(name: &str) -> i32 {
+    let mixed =
+        name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    (1 << 29) | (mixed % (1 << 29)) as i32
 }

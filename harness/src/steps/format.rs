@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Span, when::Condition};
+use super::{Source, Span, mentions, when::Condition};
 use crate::fault;
 
 /// The version that this program reads.
@@ -155,37 +155,34 @@ fn is_default_within(span: &Span) -> bool {
 /// # Errors
 /// When it is malformed: line and field are named.
 pub fn parse(path: &Path, text: &str) -> Result<Schedule, ScheduleError> {
-    let wrong = |line, problem| ScheduleError::Malformed { path: path.to_owned(), line, problem };
+    let source = Source::new(path, text);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let schedule: Schedule =
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let field = error.path().to_string();
-            wrong(error.inner().line(), format!("field `{field}`: {}", error.inner()))
+            let (field, line) = (error.path().to_string(), error.inner().line());
+            source.wrong_at(line, &format!("field `{field}`: {}", error.inner()))
         })?;
     if schedule.format != FORMAT {
         let found = schedule.format;
         let problem =
             format!("schedule format {found} is unknown, this program reads format {FORMAT}");
-        return Err(wrong(line_of(text, "\"format\""), problem));
+        return Err(source.wrong_at(source.line_of("format"), &problem));
     }
     if !is_name(&schedule.name) {
-        let problem = "field `name`: write letters, digits, `-`, `_` and single dots".to_owned();
-        return Err(wrong(line_of(text, "\"name\""), problem));
+        return Err(source.wrong("name", "write letters, digits, `-`, `_` and single dots"));
     }
     if schedule.repeat && schedule.steps.is_empty() {
-        let problem = "field `repeat`: there are no steps to repeat".to_owned();
-        return Err(wrong(line_of(text, "\"repeat\""), problem));
+        return Err(source.wrong("repeat", "there are no steps to repeat"));
     }
     if let Some(count) = schedule.expect.iter().map(|e| &e.count).find(|count| !is_count(count)) {
-        let problem = format!("field `expect`: the verdict has no count `{count}`");
-        return Err(wrong(line_of(text, "\"expect\""), problem));
+        return Err(source.wrong("expect", &format!("the verdict has no count `{count}`")));
     }
     for (nth, step) in schedule.steps.iter().enumerate() {
-        step.validate().map_err(|(field, problem)| {
-            let problem = format!("field `steps[{nth}].{field}`: {problem}");
-            wrong(step_line(text, nth), problem)
-        })?;
+        step.validate()
+            .map_err(|(field, why)| source.wrong(&format!("steps[{nth}].{field}"), &why))?;
     }
+    mentions::all_bound(&schedule.steps)
+        .map_err(|stray| source.wrong(&stray.field, &stray.problem))?;
     Ok(schedule)
 }
 
@@ -198,8 +195,9 @@ impl Step {
         }
         if let Some(fault) = fault {
             // Names stand for what is known only when the step begins.
-            fault::parse(fault, &super::bind::sample(with))
+            let read = fault::parse(fault, &super::bind::sample(with))
                 .map_err(|error| ("do", error.to_string()))?;
+            read.makes_sense().map_err(|why| ("with", format!("fault `{fault}`: {why}")))?;
         }
         let lacks = |field, verb: &str| Err((field, format!("a step without {verb} has none")));
         if !with.is_null() && fault.is_none() {
@@ -243,36 +241,4 @@ fn is_count(count: &str) -> bool {
         Some(("counts", name)) => COUNTS.contains(&name),
         _ => false,
     }
-}
-
-fn line_of(text: &str, word: &str) -> usize {
-    text.lines().position(|line| line.contains(word)).map_or(1, |at| at + 1)
-}
-
-/// The line at which the nth step begins, as far as it can be told without a second parser.
-fn step_line(text: &str, nth: usize) -> usize {
-    let steps = line_of(text, "\"steps\"");
-    let mut depth = 0_i32;
-    let mut seen = 0;
-    let mut in_string = false;
-    let mut escaped = false;
-    for (number, line) in text.lines().enumerate().skip(steps - 1) {
-        let from = if number == steps - 1 { line.find("\"steps\"").unwrap_or(0) + 7 } else { 0 };
-        for c in line[from..].chars() {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if in_string => escaped = true,
-                '"' => in_string = !in_string,
-                _ if in_string => {}
-                '{' if depth == 1 && seen == nth => return number + 1,
-                '{' | '[' => {
-                    seen += usize::from(c == '{' && depth == 1);
-                    depth += 1;
-                }
-                '}' | ']' => depth -= 1,
-                _ => {}
-            }
-        }
-    }
-    steps
 }

@@ -56,6 +56,33 @@ fn an_unknown_fault_is_refused_with_the_names_there_are() {
 }
 
 #[test]
+fn a_fault_on_links_that_cannot_be_makes_no_sense() {
+    let node = |id: i32| json!({"nodes": [id]});
+    let cases = [
+        ("cut", json!({"from": node(1), "to": node(1)}), Some("has no link to itself")),
+        ("cut", json!({"from": "leader", "to": "leader"}), Some("has no link to itself")),
+        ("cut", json!({"from": "clients", "to": "clients"}), Some("clients have no links")),
+        ("reply-loss", json!({"aim": node(2), "to": node(2)}), Some("has no link to itself")),
+        ("slow-link", json!({"from": node(1), "to": node(2)}), Some("neither delays nor limits")),
+        (
+            "storm",
+            json!({"of": [{"fault": "cut", "with": {"from": node(1), "to": node(1)}}]}),
+            Some("has no link to itself"),
+        ),
+        ("cut", json!({"from": node(1), "to": {"nodes": [1, 2]}}), None),
+        ("cut", json!({"from": "follower", "to": "follower"}), None),
+        ("cut", json!({"from": "leader", "to": "followers"}), None),
+    ];
+    for (name, with, wanted) in cases {
+        let problem = parse(name, &with).unwrap().makes_sense().err();
+        match wanted {
+            Some(wanted) => assert!(problem.unwrap().contains(wanted), "{name} {with}"),
+            None => assert_eq!(problem, None, "{name} {with}"),
+        }
+    }
+}
+
+#[test]
 fn the_field_that_is_wrong_is_named() {
     let cases = [
         ("kill", json!({"who": "leader"}), "unknown field `who`"),
