@@ -12,9 +12,9 @@ pub(super) fn run(args: &RunArgs) -> Exit {
     // A drawn seed stays small enough to be typed.
     let seed = first.or(args.seed).unwrap_or_else(|| drawn() % 1_000_000);
     if args.plan {
-        return match setup::resolve(args, seed) {
+        return match setup::admit(args, seed) {
             Ok(setup) => plan::print(&setup),
-            Err(error) => refuse(&error.into()),
+            Err(failure) => refuse(&failure),
         };
     }
     if let Some(range) = args.seeds {
@@ -44,7 +44,7 @@ impl OneRun {
 
 /// Carries out one run with this seed and judges it.
 pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
-    let setup = setup::resolve(args, seed)?;
+    let setup = setup::admit(args, seed)?;
     let command: Vec<String> = std::env::args().collect();
     let reproduce = reproduce(seed);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -1,5 +1,6 @@
 //! The whole setting of one run, from its options and its schedule: a pure function of both.
 
+mod preflight;
 mod topics;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use highwater_workloads::{
     topic::TopicPlan,
     workload,
 };
+pub use preflight::admit;
 use serde::Serialize;
 
 use super::{

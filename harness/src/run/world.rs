@@ -149,7 +149,11 @@ impl World {
     }
 }
 
-fn plan(setup: &Setup, folder: &Path, ports: &mut PortPool) -> Result<ClusterPlan, Failure> {
+pub(super) fn plan(
+    setup: &Setup,
+    folder: &Path,
+    ports: &mut PortPool,
+) -> Result<ClusterPlan, Failure> {
     let cluster_id = cluster_id();
     let mut plan = ClusterPlan::new(folder, &cluster_id, setup.nodes, setup.controllers, ports)?;
     plan.properties = setup.properties.clone();
@@ -164,7 +168,7 @@ fn plan(setup: &Setup, folder: &Path, ports: &mut PortPool) -> Result<ClusterPla
 }
 
 /// A cluster id as Kafka has them: 16 bytes in URL-safe base 64.
-fn cluster_id() -> String {
+pub(super) fn cluster_id() -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let mut rng = stream(drawn(), "cluster id");
     let letters = (0..21).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())]));
@@ -172,7 +176,11 @@ fn cluster_id() -> String {
     letters.chain(['A']).collect()
 }
 
-async fn create_topics(cluster: &Cluster, setup: &Setup, run_id: &str) -> Result<Catalog, Failure> {
+pub(super) async fn create_topics(
+    cluster: &Cluster,
+    setup: &Setup,
+    run_id: &str,
+) -> Result<Catalog, Failure> {
     let name = |label: &str| format!("{run_id}-{label}");
     let topics: Vec<_> = setup.topics.iter().map(|t| (name(&t.plan.label), t)).collect();
     let late = || {

@@ -82,6 +82,9 @@ pub enum TargetError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The target does not take what it was given: its sentence.
+    #[error("{0}")]
+    Refused(String),
     /// The target's own preparation failed.
     #[error("{0}")]
     Failed(String),
@@ -102,6 +105,16 @@ pub trait Target: Send + Sync + std::fmt::Debug {
         plan: &'a ClusterPlan,
         node: &'a NodePlan,
     ) -> BoxFuture<'a, Result<(), TargetError>>;
+
+    /// Asks whether a prepared node would start with its configuration, without starting it. Who
+    /// cannot be asked says nothing.
+    fn check<'a>(
+        &'a self,
+        _plan: &'a ClusterPlan,
+        _node: &'a NodePlan,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// The program that is the node.
     fn command(&self, plan: &ClusterPlan, node: &NodePlan) -> Command;

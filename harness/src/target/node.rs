@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Stdio,
 };
 
 use serde_json::{Value, json};
@@ -34,23 +35,26 @@ pub fn find_binary() -> Result<PathBuf, TargetError> {
         return if path.is_file() {
             Ok(path)
         } else {
-            Err(missing(&format!("{BINARY_VARIABLE} names {}, no such file", path.display())))
+            let named =
+                format!("{BINARY_VARIABLE} is {}, and there is no such file", path.display());
+            Err(missing(named))
         };
     }
-    let own = env::current_exe().map_err(|error| missing(&error.to_string()))?;
+    let own = env::current_exe().map_err(|error| missing(error.to_string()))?;
     let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join(BINARY));
     beside.into_iter().find(|path| path.is_file()).ok_or_else(|| {
         let folder = own.parent().unwrap_or(Path::new("."));
-        missing(&format!("build it (`cargo build -p {BINARY}`) into {}", folder.display()))
+        let build = format!("build it (`cargo build -p {BINARY}`) into {}", folder.display());
+        missing(format!("{build}, or set {BINARY_VARIABLE}"))
     })
 }
 
-fn missing(advice: &str) -> TargetError {
-    TargetError::Missing {
-        what: format!("node binary `{BINARY}`"),
-        advice: format!("{advice}, or set {BINARY_VARIABLE}"),
-    }
+fn missing(advice: String) -> TargetError {
+    TargetError::Missing { what: format!("node binary `{BINARY}`"), advice }
 }
+
+/// The status by which the node refuses what it was given.
+const REFUSED: i32 = 64;
 
 #[derive(Debug)]
 pub(super) struct NodeTarget {
@@ -62,6 +66,34 @@ impl NodeTarget {
     /// Nodes of this binary with these mutants switched on.
     pub(super) fn new(binary: PathBuf, mutants: Vec<String>) -> Self {
         Self { binary, mutants }
+    }
+
+    fn arguments(&self, node: &NodePlan) -> Vec<String> {
+        let mut arguments = vec![node.folder.join(CONFIGURATION).display().to_string()];
+        for mutant in &self.mutants {
+            arguments.extend(["--mutant".to_owned(), mutant.clone()]);
+        }
+        arguments
+    }
+
+    /// Formats the node's log directory, which reads all that a start reads.
+    async fn format(&self, node: &NodePlan) -> Result<(), TargetError> {
+        let mut command = tokio::process::Command::new(&self.binary);
+        command.arg("format").args(self.arguments(node)).stdin(Stdio::null()).kill_on_drop(true);
+        let output = command.output().await.map_err(|source| {
+            TargetError::Failed(format!("cannot start {}: {source}", self.binary.display()))
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().last().unwrap_or("it said nothing");
+        // The file was made for this question only.
+        let said = said.replace(&format!("{}: ", node.folder.join(CONFIGURATION).display()), "");
+        if output.status.code() == Some(REFUSED) {
+            return Err(TargetError::Refused(said));
+        }
+        Err(TargetError::Failed(format!("`{BINARY} format` ended with {}: {said}", output.status)))
     }
 
     fn write_configuration(&self, plan: &ClusterPlan, node: &NodePlan) -> Result<(), TargetError> {
@@ -90,11 +122,16 @@ impl Target for NodeTarget {
         Box::pin(async move { self.write_configuration(plan, node) })
     }
 
+    fn check<'a>(
+        &'a self,
+        _plan: &'a ClusterPlan,
+        node: &'a NodePlan,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(self.format(node))
+    }
+
     fn command(&self, _plan: &ClusterPlan, node: &NodePlan) -> Command {
-        let mut arguments = vec![node.folder.join(CONFIGURATION).display().to_string()];
-        for mutant in &self.mutants {
-            arguments.extend(["--mutant".to_owned(), mutant.clone()]);
-        }
+        let arguments = self.arguments(node);
         Command { program: self.binary.clone(), arguments, environment: Vec::new() }
     }
 
