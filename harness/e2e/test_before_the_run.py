@@ -1,4 +1,5 @@
 """What is wrong is said before anything of a run is there, by the plan as by the run."""
+import glob
 import json
 import os
 import re
@@ -87,3 +88,11 @@ def test_a_read_only_folder_with_nothing_to_heal(highwater):
         assert (done.returncode, done.stdout) == (0, "nothing to heal\n"), done.stderr
     finally:
         shutil.rmtree(base)
+
+
+def test_a_property_without_effect_is_said_once(highwater):
+    """As a warning; the run goes on."""
+    run = highwater.run("--seed", 1, "--time", "1s", "--no-report", "--set", "foo=bar")
+    said = [line for line in run.err.splitlines() if "foo" in line and "warning" in line]
+    assert said == ["highwater: warning: nodes 1, 2, 3, 101: these properties have no effect here: foo"]
+    assert glob.glob(os.path.join(run.folders[0], "verdict.json"))

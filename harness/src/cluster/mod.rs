@@ -9,6 +9,7 @@ mod plan;
 mod properties;
 mod ready;
 mod running;
+mod warnings;
 
 pub use error::ClusterError;
 pub use life::{Life, NodeState};

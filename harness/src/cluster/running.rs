@@ -7,7 +7,7 @@ use std::{
 
 use highwater_history::journal::Act;
 
-use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready};
+use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready, warnings};
 use crate::{
     journal::{ActId, Journal},
     process::{Exit, ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
@@ -124,7 +124,8 @@ impl Cluster {
         ready::wait(self.plan_of(node)?, self.target.ready(), spawned).await
     }
 
-    /// Starts every node that is down, controllers first, and waits until all serve.
+    /// Starts every node that is down, controllers first, and waits until all serve. What they warn
+    /// of when they start is passed on.
     ///
     /// # Errors
     /// As [`Cluster::start`].
@@ -139,6 +140,9 @@ impl Cluster {
         }
         for (node, spawned) in waiting {
             ready::wait(self.plan_of(node)?, self.target.ready(), spawned).await?;
+        }
+        for warning in warnings::of(&*self.target, self.plan.nodes.values()) {
+            crate::stderr::line(format_args!("highwater: warning: {warning}"));
         }
         Ok(())
     }

@@ -116,6 +116,11 @@ pub trait Target: Send + Sync + std::fmt::Debug {
         Box::pin(async { Ok(()) })
     }
 
+    /// What a node warns of in its log, standard error's text: one sentence each.
+    fn warnings(&self, _log: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The program that is the node.
     fn command(&self, plan: &ClusterPlan, node: &NodePlan) -> Command;
 

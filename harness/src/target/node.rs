@@ -6,6 +6,7 @@ use std::{
     process::Stdio,
 };
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{BoxFuture, Capabilities, Command, Entry, Ready, Target, TargetError, TargetOptions};
@@ -51,6 +52,20 @@ pub fn find_binary() -> Result<PathBuf, TargetError> {
 
 fn missing(advice: String) -> TargetError {
     TargetError::Missing { what: format!("node binary `{BINARY}`"), advice }
+}
+
+/// A line of the node's log, as far as it may warn.
+#[derive(Deserialize)]
+struct Event {
+    event: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// The sentence of a line that warns.
+fn warning(line: &str) -> Option<String> {
+    let event: Event = serde_json::from_str(line).ok()?;
+    (event.event == "warning").then_some(event.text)
 }
 
 /// The status by which the node refuses what it was given.
@@ -128,6 +143,10 @@ impl Target for NodeTarget {
         node: &'a NodePlan,
     ) -> BoxFuture<'a, Result<(), TargetError>> {
         Box::pin(self.format(node))
+    }
+
+    fn warnings(&self, log: &str) -> Vec<String> {
+        log.lines().filter_map(warning).collect()
     }
 
     fn command(&self, _plan: &ClusterPlan, node: &NodePlan) -> Command {

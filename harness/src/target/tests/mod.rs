@@ -93,3 +93,11 @@ async fn preparing_a_node_writes_its_configuration_and_log_directory() {
         assert_eq!(written, server_properties(&plan, planned));
     }
 }
+
+#[test]
+fn what_a_node_warns_of_is_read_from_its_log() {
+    let node = node::NodeTarget::new("highwater-node".into(), Vec::new());
+    let log = "{\"time\":1,\"node\":1,\"event\":\"warning\",\"text\":\"no effect: foo\"}\n\
+               {\"time\":2,\"node\":1,\"event\":\"unfenced\"}\nno line of the log\n{\"time\":";
+    assert_eq!(node.warnings(log), ["no effect: foo"]);
+}
