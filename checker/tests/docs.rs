@@ -100,6 +100,24 @@ fn cases_names_what_is_covered_and_what_waits() {
     assert!(covered.is_disjoint(&waiting), "a case is covered or waits");
 }
 
+/// What stands between each pair of marks.
+fn between(text: &str, mark: char) -> Vec<&str> {
+    text.split(mark).skip(1).step_by(2).collect()
+}
+
+/// Whoever writes a history has to name these faults as the judgement does.
+#[test]
+fn formats_names_the_faults_that_cost_data() {
+    let page = read("docs/formats.md");
+    let (_, told) = page.split_once("Faults that may cost a node").expect("the page tells");
+    let (told, _) = told.split_once('.').expect("a sentence");
+    let source = read("checker/src/permission.rs");
+    let (_, judged) = source.split_once("const DATA_LOSS").expect("the source has the list");
+    let (judged, _) =
+        judged.split_once(';').and_then(|(_, list)| list.split_once(';')).expect("a list");
+    assert_eq!(between(told, '`'), between(judged, '"'));
+}
+
 #[test]
 fn every_claim_names_rules_of_the_contract_and_evidence() {
     for (name, title, entry) in TABLE {
