@@ -96,3 +96,10 @@ def test_a_property_without_effect_is_said_once(highwater):
     said = [line for line in run.err.splitlines() if "foo" in line and "warning" in line]
     assert said == ["highwater: warning: nodes 1, 2, 3, 101: these properties have no effect here: foo"]
     assert glob.glob(os.path.join(run.folders[0], "verdict.json"))
+
+
+def test_an_out_folder_that_is_no_text_is_refused(highwater):
+    """64 and one sentence."""
+    done = subprocess.run([BIN, "run", "--time", "1s", "--out", b"o\xff"], capture_output=True, cwd=highwater.base)
+    assert done.returncode == 64 and b"no UTF-8 text" in done.stderr and b"panicked" not in done.stderr
+    assert os.listdir(highwater.base) == []

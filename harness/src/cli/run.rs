@@ -45,7 +45,7 @@ impl OneRun {
 /// Carries out one run with this seed and judges it.
 pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
     let setup = setup::admit(args, seed)?;
-    let command: Vec<String> = std::env::args().collect();
+    let command: Vec<String> = words().collect();
     let reproduce = reproduce(seed);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let carried: Result<_, Failure> = runtime.block_on(async {
@@ -99,7 +99,12 @@ fn tell(args: &RunArgs, run: &OneRun) {
 
 /// The command line with the seed that was used: the one command that repeats the run.
 fn reproduce(seed: u64) -> String {
-    repeat(std::env::args().skip(1), seed)
+    repeat(words().skip(1), seed)
+}
+
+/// The command line; what is no text in it was refused already, or is shown as far as it is.
+fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
 }
 
 fn repeat(mut given: impl Iterator<Item = String>, seed: u64) -> String {

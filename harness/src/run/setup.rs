@@ -182,8 +182,12 @@ fn bad<T>(problem: String) -> Result<T, BadOption> {
     Err(BadOption(problem))
 }
 
-/// Refuses numbers with which the harness could not do its work.
+/// Refuses numbers and paths with which the harness could not do its work.
 fn limits(args: &RunArgs) -> Result<(), BadOption> {
+    if args.out.to_str().is_none() {
+        let out = args.out.display();
+        return bad(format!("--out {out}: no UTF-8 text, as the nodes' configuration is"));
+    }
     if let Some(time) = args.time.filter(|time| *time > MAX_TIME) {
         return bad(format!("--time {time}: at most 24 hours fit, write {MAX_TIME} or less"));
     }

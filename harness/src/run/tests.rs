@@ -182,3 +182,11 @@ fn a_schedule_that_speaks_of_what_the_run_does_not_have_is_refused_with_line_and
                    "with": {"aim": {"nodes": [101]}}}"#;
     assert_eq!(said("", fine), None);
 }
+
+#[test]
+fn a_path_that_no_configuration_can_hold_is_refused() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let args = RunArgs { out: OsStr::from_bytes(b"o\xff").into(), ..RunArgs::default() };
+    let why = resolve(&args, 1).unwrap_err().to_string();
+    assert_eq!(why, "--out o\u{fffd}: no UTF-8 text, as the nodes' configuration is");
+}
