@@ -2,7 +2,9 @@
 
 use std::{fmt, io::Write};
 
-/// Prints a line; a reader that has gone is no failure of ours.
+/// Prints a line at once, so that lines of several threads stay whole; a reader that has gone is no
+/// failure of ours.
 pub fn line(text: fmt::Arguments<'_>) {
-    let _reader_gone = writeln!(std::io::stderr(), "{text}");
+    let line = format!("{text}\n");
+    let _reader_gone = std::io::stderr().write_all(line.as_bytes());
 }

@@ -78,7 +78,10 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
     match result {
         Ok(()) => Ok(folder),
         Err(failure) => {
-            cut_short(&folder, &failure, ground.clock.now_ns())?;
+            // What ended the run is told, not what came of it.
+            if let Err(error) = cut_short(&folder, &failure, ground.clock.now_ns()) {
+                crate::stderr::line(format_args!("highwater: {error}"));
+            }
             Err(failure)
         }
     }
