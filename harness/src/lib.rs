@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod clock;
 pub mod cluster;
+pub mod direct;
 pub mod doctor;
 pub mod fault;
 pub mod heal;

@@ -6,7 +6,7 @@ use tokio::time;
 
 use super::{ClusterError, NodePlan};
 use crate::{
-    nemesis::serves,
+    direct::serves,
     process::{Exit, Spawned},
     target::Ready,
 };

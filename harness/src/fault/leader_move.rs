@@ -6,7 +6,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use highwater_wire::messages::{
-    AlterPartitionReassignmentsRequest, BrokerId, ElectLeadersRequest, RequestKind, StrBytes,
+    AlterPartitionReassignmentsRequest, BrokerId, ElectLeadersRequest, StrBytes,
     alter_partition_reassignments_request::{ReassignablePartition, ReassignableTopic},
     elect_leaders_request::TopicPartitions,
 };
@@ -17,10 +17,8 @@ use serde_json::json;
 use super::{Entry, Scene, Strike, Struck, read};
 use crate::{
     cluster::{NodeId, NodeState},
-    nemesis::{
-        AskError, ClusterView, Controls, Done, Ending, NotInstalled, Partition, PartitionView, Rng,
-        ask,
-    },
+    direct::{Direct, DirectError},
+    nemesis::{ClusterView, Controls, Done, Ending, NotInstalled, Partition, PartitionView, Rng},
 };
 
 /// The plug-in.
@@ -81,8 +79,8 @@ impl Move {
         [self.to].into_iter().chain(rest).map(|node| BrokerId(node.0)).collect()
     }
 
-    async fn request(&self, broker: SocketAddr) -> Result<(), AskError> {
-        type Reassign = AlterPartitionReassignmentsRequest;
+    async fn request(&self, broker: SocketAddr) -> Result<(), DirectError> {
+        let mut broker = Direct::connect(broker, WITHIN).await?;
         let topic = StrBytes::from_string(self.partition.topic.clone());
         let partition = ReassignablePartition::default()
             .with_partition_index(self.partition.index)
@@ -90,19 +88,17 @@ impl Move {
         let reassigned = ReassignableTopic::default()
             .with_name(topic.clone().into())
             .with_partitions(vec![partition]);
-        let body = Reassign::default()
+        let reassign = AlterPartitionReassignmentsRequest::default()
             .with_timeout_ms(WITHIN.as_millis() as i32)
             .with_topics(vec![reassigned]);
-        let body = RequestKind::AlterPartitionReassignments(body);
-        ask::<Reassign>(broker, REASSIGN_VERSION, body, WITHIN).await?;
+        broker.call(REASSIGN_VERSION, reassign, WITHIN).await?;
         let elected = TopicPartitions::default()
             .with_topic(topic.into())
             .with_partitions(vec![self.partition.index]);
-        let body = ElectLeadersRequest::default()
+        let elect = ElectLeadersRequest::default()
             .with_timeout_ms(WITHIN.as_millis() as i32)
             .with_topic_partitions(Some(vec![elected]));
-        let body = RequestKind::ElectLeaders(body);
-        ask::<ElectLeadersRequest>(broker, ELECT_VERSION, body, WITHIN).await?;
+        broker.call(ELECT_VERSION, elect, WITHIN).await?;
         Ok(())
     }
 

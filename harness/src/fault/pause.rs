@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{Active, Entry, Scene, Strike, Struck, needs_processes, read};
 use crate::{
     cluster::{NodeId, PauseGuard},
-    nemesis::{Aim, Aimer, Controls, Ending, NotInstalled, Rng, serves},
+    direct::serves,
+    nemesis::{Aim, Aimer, Controls, Ending, NotInstalled, Rng},
     target::BoxFuture,
 };
 

@@ -1,7 +1,6 @@
 //! What faults act through and aim at: the controls, the observed cluster, roles, proofs.
 
 mod aim;
-mod ask;
 mod controls;
 mod down;
 mod end;
@@ -10,7 +9,6 @@ mod links;
 mod view;
 
 pub use aim::{Aim, Aimer, Role, Side};
-pub use ask::{AskError, ask, serves};
 pub use controls::{Controls, Hooks, NoHooks, Rng, next_sight};
 pub use down::{Down, Ended};
 pub use end::{How, PATIENCE_MS, kill_nodes, stop_nodes};

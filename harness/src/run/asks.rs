@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use highwater_wire::{
-    ApiKey, RequestKind, ResponseKind, StrBytes,
+    StrBytes,
     messages::{
         BrokerId, CreateTopicsRequest, FetchRequest, ListOffsetsRequest, MetadataRequest,
         TopicName,
@@ -15,15 +15,13 @@ use highwater_wire::{
 };
 use highwater_workloads::{Catalog, Key, outcome};
 
-use super::{
-    direct::{Direct, DirectError},
-    setup::TopicSetup,
-};
+use super::setup::TopicSetup;
+use crate::direct::{Direct, DirectError};
 
-const METADATA: (ApiKey, i16) = (ApiKey::Metadata, 12);
-const CREATE_TOPICS: (ApiKey, i16) = (ApiKey::CreateTopics, 7);
-const LIST_OFFSETS: (ApiKey, i16) = (ApiKey::ListOffsets, 7);
-const FETCH: (ApiKey, i16) = (ApiKey::Fetch, 16);
+const METADATA_VERSION: i16 = 12;
+const CREATE_TOPICS_VERSION: i16 = 7;
+const LIST_OFFSETS_VERSION: i16 = 7;
+const FETCH_VERSION: i16 = 16;
 /// Kafka's debugging replica: reads followers, up to their log end.
 const DEBUGGING_REPLICA: i32 = -2;
 /// The timestamp that asks for the end of the log.
@@ -77,8 +75,7 @@ pub async fn metadata(
     let request = MetadataRequest::default()
         .with_topics(Some(topics.into_iter().map(topic).collect()))
         .with_allow_auto_topic_creation(false);
-    let answer = broker.call(METADATA, &RequestKind::Metadata(request), patience).await?;
-    let ResponseKind::Metadata(answer) = answer else { return Err(other_kind()) };
+    let answer = broker.call(METADATA_VERSION, request, patience).await?;
     let mut seen = ClusterMetadata {
         brokers: answer.brokers.iter().map(|broker| broker.node_id.0).collect(),
         ..ClusterMetadata::default()
@@ -111,8 +108,7 @@ pub async fn create_topics(
     let request = CreateTopicsRequest::default()
         .with_topics(topics.iter().map(|(name, setup)| creatable(name, setup)).collect())
         .with_timeout_ms(patience.as_millis() as i32);
-    let answer = broker.call(CREATE_TOPICS, &RequestKind::CreateTopics(request), patience).await?;
-    let ResponseKind::CreateTopics(answer) = answer else { return Err(other_kind()) };
+    let answer = broker.call(CREATE_TOPICS_VERSION, request, patience).await?;
     let refused = answer.topics.iter().filter(|topic| topic.error_code != 0).map(|topic| {
         let why = topic.error_message.as_deref().unwrap_or("no reason given");
         let code = topic.error_code;
@@ -156,8 +152,7 @@ pub async fn marks(
     let request = fetch_request(catalog, keys, 1)
         .with_replica_state(ReplicaState::default().with_replica_id(BrokerId(DEBUGGING_REPLICA)))
         .with_max_bytes(1);
-    let answer = broker.call(FETCH, &RequestKind::Fetch(request), patience).await?;
-    let ResponseKind::Fetch(answer) = answer else { return Err(other_kind()) };
+    let answer = broker.call(FETCH_VERSION, request, patience).await?;
     let mut found = BTreeMap::new();
     for topic in answer.responses {
         for partition in topic.partitions {
@@ -206,10 +201,7 @@ pub async fn fetch(
     request: FetchRequest,
     patience: Duration,
 ) -> Result<highwater_wire::messages::FetchResponse, DirectError> {
-    match broker.call(FETCH, &RequestKind::Fetch(request), patience).await? {
-        ResponseKind::Fetch(answer) => Ok(answer),
-        _ => Err(other_kind()),
-    }
+    broker.call(FETCH_VERSION, request, patience).await
 }
 
 /// Asks a replica for its log end offsets; a key whose answer is an error is left out.
@@ -235,8 +227,7 @@ pub async fn log_ends(
     let request = ListOffsetsRequest::default()
         .with_replica_id(BrokerId(DEBUGGING_REPLICA))
         .with_topics(topics.into_iter().map(topic).collect());
-    let answer = broker.call(LIST_OFFSETS, &RequestKind::ListOffsets(request), patience).await?;
-    let ResponseKind::ListOffsets(answer) = answer else { return Err(other_kind()) };
+    let answer = broker.call(LIST_OFFSETS_VERSION, request, patience).await?;
     let mut ends = BTreeMap::new();
     for topic in answer.topics {
         for partition in topic.partitions.iter().filter(|partition| partition.error_code == 0) {
@@ -254,8 +245,4 @@ fn topic_name(name: &str) -> TopicName {
 
 fn ids(nodes: &[BrokerId]) -> Vec<i32> {
     nodes.iter().map(|node| node.0).collect()
-}
-
-fn other_kind() -> DirectError {
-    DirectError::Malformed("it is the answer to another API".into())
 }

@@ -3,7 +3,6 @@
 pub mod args;
 pub mod asks;
 mod clients;
-pub mod direct;
 mod ending;
 pub mod engine;
 pub mod evidence;

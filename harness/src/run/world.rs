@@ -13,13 +13,13 @@ use tokio::time;
 
 use super::{
     asks::{self, ClusterMetadata},
-    direct::Direct,
     fail::Failure,
     setup::{BadOption, Setup},
 };
 use crate::{
     clock::RunClock,
     cluster::{Cluster, ClusterPlan, NodeId},
+    direct::Direct,
     journal::Journal,
     ports::PortPool,
     proxy::ProxyNet,

@@ -12,8 +12,9 @@ use serde_json::Map;
 use crate::{
     clock::RunClock,
     cluster::Cluster,
+    direct::Direct,
     nemesis::{ClusterView, Partition},
-    run::{asks, direct::Direct, fail::Failure},
+    run::{asks, fail::Failure},
 };
 
 /// How long one answer may take.

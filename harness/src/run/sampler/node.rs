@@ -9,10 +9,8 @@ use tokio::sync::mpsc;
 use super::{PATIENCE, SamplerConfig, ticks};
 use crate::{
     cluster::NodeId,
-    run::{
-        asks::{self, ClusterMetadata, Marks},
-        direct::{Direct, DirectError},
-    },
+    direct::{Direct, DirectError},
+    run::asks::{self, ClusterMetadata, Marks},
 };
 
 /// What one round of questions to one node gave.

@@ -1,9 +1,10 @@
-//! A connection of the harness itself to a broker's real port, past every proxy.
+//! A connection of the harness itself to a node's real port, past every proxy.
 
 use std::{io, net::SocketAddr, time::Duration};
 
 use highwater_wire::{
-    ApiKey, FrameBuffer, RequestHeader, RequestKind, ResponseKind, StrBytes, codec, frame,
+    ApiKey, FrameBuffer, RequestHeader, RequestKind, StrBytes, codec, frame,
+    messages::{ApiVersionsRequest, RequestMessage},
 };
 use thiserror::Error;
 use tokio::{
@@ -12,10 +13,12 @@ use tokio::{
     time,
 };
 
+/// What the harness calls itself.
+const CLIENT_ID: &str = "highwater";
 /// Largest answer taken.
 const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 
-/// Why a broker could not be asked.
+/// Why a node could not be asked.
 #[derive(Debug, Error)]
 pub enum DirectError {
     /// The connection failed or ended.
@@ -50,22 +53,23 @@ impl Direct {
         Ok(Direct { stream, buffer: FrameBuffer::new(MAX_FRAME_BYTES), next_correlation_id: 0 })
     }
 
-    /// Asks and waits for the answer, at most `patience`. After an error the connection is of no
-    /// more use.
+    /// Asks in a version and waits for the answer, at most `patience`. After an error the connection
+    /// is of no more use.
     ///
     /// # Errors
     /// When the connection ends, the answer is late or cannot be read.
-    pub async fn call(
+    pub async fn call<R: RequestMessage + Into<RequestKind>>(
         &mut self,
-        (api, version): (ApiKey, i16),
-        body: &RequestKind,
+        version: i16,
+        request: R,
         patience: Duration,
-    ) -> Result<ResponseKind, DirectError> {
+    ) -> Result<R::Response, DirectError> {
+        let api = ApiKey::try_from(R::KEY).expect("a request type has the key of an API");
         let correlation_id = self.next_correlation_id;
         self.next_correlation_id += 1;
-        let client_id = Some(StrBytes::from_static_str("highwater-observer"));
+        let client_id = Some(StrBytes::from_static_str(CLIENT_ID));
         let header = RequestHeader { api, version, correlation_id, client_id };
-        let request = codec::encode_request(&header, body)
+        let request = codec::encode_request(&header, &request.into())
             .expect("the harness sets only fields that its fixed version has");
         let exchange = async {
             self.stream.write_all(&frame::prefix(std::slice::from_ref(&request))).await?;
@@ -73,8 +77,8 @@ impl Direct {
             self.read_frame().await
         };
         let answer = time::timeout(patience, exchange).await.map_err(|_| late(patience))??;
-        match codec::decode_response(api, version, answer) {
-            Ok(response) if response.correlation_id == correlation_id => Ok(response.body),
+        match codec::decode_answer::<R>(version, answer) {
+            Ok((answered, answer)) if answered == correlation_id => Ok(answer),
             Ok(_) => Err(DirectError::Malformed("it belongs to another request".into())),
             Err(error) => Err(DirectError::Malformed(error.to_string())),
         }
@@ -92,6 +96,18 @@ impl Direct {
             }
         }
     }
+}
+
+/// Whether the listener at `address` answers within the time given.
+pub async fn serves(address: SocketAddr, within: Duration) -> bool {
+    /// Every broker and controller answers it.
+    const API_VERSIONS: i16 = 0;
+    let asked = async {
+        let mut node = Direct::connect(address, within).await?;
+        node.call(API_VERSIONS, ApiVersionsRequest::default(), within).await
+    };
+    // An answer that cannot be read is one.
+    matches!(time::timeout(within, asked).await, Ok(Ok(_) | Err(DirectError::Malformed(_))))
 }
 
 fn late(patience: Duration) -> DirectError {
