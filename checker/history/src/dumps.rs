@@ -123,7 +123,7 @@ impl Line for DumpBatch {
 /// Values of neighbouring records: one value, `[first, count, step]`, or null for a record whose
 /// payload is not one of the run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "no value, [first, count, step] or null")]
 pub enum ValueRun {
     /// One value.
     One(Value),

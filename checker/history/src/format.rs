@@ -18,12 +18,12 @@ use crate::unique::Unique;
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// The file cannot be read or written.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {said}", file.display())]
     Io {
         /// The file.
         file: PathBuf,
         /// What the system said.
-        source: io::Error,
+        said: io::Error,
     },
     /// A line that is not the last is not what it should be.
     #[error("{}: line {line}: {why}", file.display())]
@@ -63,8 +63,21 @@ pub enum FormatError {
 
 impl FormatError {
     /// An I/O error at a file.
-    pub fn io(file: &Path, source: io::Error) -> Self {
-        Self::Io { file: file.to_owned(), source }
+    pub fn io(file: &Path, said: io::Error) -> Self {
+        Self::Io { file: file.to_owned(), said }
+    }
+
+    /// What is wrong within a line, as a parser of that line alone says it.
+    pub(crate) fn line(file: &Path, line: u64, why: &str) -> Self {
+        Self::Line { file: file.to_owned(), line, why: in_line(why) }
+    }
+
+    /// An error at reading a line, which may be the line's own.
+    pub(crate) fn reading(file: &Path, line: u64, said: io::Error) -> Self {
+        match said.get_ref().and_then(|inner| inner.downcast_ref::<Utf8Error>()) {
+            Some(error) => Self::line(file, line, &not_text(*error)),
+            None => Self::io(file, said),
+        }
     }
 
     /// A document or file as a whole is wrong.
@@ -147,6 +160,16 @@ pub(crate) fn goes_on(bytes: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(&bytes[..to]).is_err_and(|error| error.is_eof())
 }
 
+/// A parser's words on a line that it got alone: all lines are its first, and the column may help.
+fn in_line(why: &str) -> String {
+    let (what, place) = why.rsplit_once(" at line ").unwrap_or((why, ""));
+    match place.split_once(" column ") {
+        Some(("1", column)) if column != "0" => format!("{what} (column {column})"),
+        Some(_) => what.to_owned(),
+        None => why.to_owned(),
+    }
+}
+
 /// What is wrong with bytes that are no text.
 pub(crate) fn not_text(error: Utf8Error) -> String {
     format!("it is no text: byte {} is not UTF-8", error.valid_up_to() + 1)
@@ -157,9 +180,10 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        match path.as_str() {
-            "." => error.inner().to_string(),
-            _ => format!("field `{path}`: {}", error.inner()),
+        // The parts of a path that are not known are question marks.
+        match path.trim_end_matches(['?', '.']) {
+            "" => error.inner().to_string(),
+            path => format!("field `{path}`: {}", error.inner()),
         }
     })?;
     deserializer.end().map_err(|error| error.to_string())?;

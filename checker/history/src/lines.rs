@@ -41,7 +41,7 @@ pub trait Line: Serialize + DeserializeOwned {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plain {}
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Head<H> {
     format: u64,
     kind: String,
@@ -69,9 +69,10 @@ impl<L: Line> Lines<L> {
 
     /// Reads a whole file; none where it ends before its header does.
     pub fn read_if_begun(file: &Path) -> Result<Option<Self>, FormatError> {
-        let io = |source| FormatError::io(file, source);
-        let mut input = LineReader::open(file).map_err(io)?;
-        if !input.advance().map_err(io)? {
+        let mut input = LineReader::open(file).map_err(|said| FormatError::io(file, said))?;
+        let mut number = 1;
+        let at = |number| move |said| FormatError::reading(file, number, said);
+        if !input.advance().map_err(at(number))? {
             return Ok(None);
         }
         let header = match read_header::<L>(file, input.text()) {
@@ -79,15 +80,12 @@ impl<L: Line> Lines<L> {
             header => header?,
         };
         let mut read = Self { header, lines: Vec::new(), dropped: None };
-        let mut number = 1;
-        while input.advance().map_err(io)? {
+        while input.advance().map_err(at(number + 1))? {
             number += 1;
             match parse_unique::<L>(input.text()).and_then(|line| line.check().map(|()| line)) {
                 Ok(line) => read.lines.push(line),
                 Err(_) if input.is_last() => read.dropped = Some(input.text().to_owned()),
-                Err(why) => {
-                    return Err(FormatError::Line { file: file.to_owned(), line: number, why });
-                }
+                Err(why) => return Err(FormatError::line(file, number, &why)),
             }
         }
         if input.is_cut() {
@@ -103,12 +101,11 @@ fn read_header<L: Line>(file: &Path, text: &str) -> Result<L::Header, FormatErro
         format: u64,
         kind: String,
     }
-    let wrong = |why| FormatError::Line { file: file.to_owned(), line: 1, why };
+    let wrong = |why: String| FormatError::line(file, 1, &why);
     let version: Version = parse(text).map_err(wrong)?;
     check_kind(file, &version.kind, L::KIND)?;
     check_version(file, L::KIND, version.format, L::FORMAT)?;
-    let head: Head<L::Header> = parse_unique(text).map_err(wrong)?;
-    Ok(head.header)
+    parse_unique(text).map_err(wrong)
 }
 
 /// Writes a file of lines; [`LineWriter::finish`] completes it.
@@ -165,7 +162,7 @@ impl<L: Line> LineWriter<L> {
     }
 
     fn put<T: Serialize>(&mut self, value: &T) -> Result<(), FormatError> {
-        let io = |source| FormatError::Io { file: self.file.clone(), source };
+        let io = |said| FormatError::io(&self.file, said);
         serde_json::to_writer(&mut self.out, value).map_err(|error| io(error.into()))?;
         self.out.write_all(b"\n").map_err(io)
     }

@@ -100,13 +100,15 @@ impl HistoryReader {
 
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
         loop {
-            if !self.input.advance().map_err(|source| FormatError::io(&self.file, source))? {
+            let line = self.line + 1;
+            let wrong = |said| FormatError::reading(&self.file, line, said);
+            if !self.input.advance().map_err(wrong)? {
                 if self.is_cut || self.input.is_cut() {
-                    self.dropped.get_or_insert(self.line + 1);
+                    self.dropped.get_or_insert(line);
                 }
                 return Ok(None);
             }
-            self.line += 1;
+            self.line = line;
             if self.line > 1 || !self.is_header()? {
                 return Ok(Some(self.input.text()));
             }
@@ -117,7 +119,8 @@ impl HistoryReader {
     /// is dropped and ends the history.
     pub fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
         if text.ends_with('\n') {
-            return Err(FormatError::Line { file: self.file.clone(), line, why });
+            let why = if text.trim().is_empty() { "it is empty" } else { &why };
+            return Err(FormatError::line(&self.file, line, why));
         }
         self.dropped = Some(line);
         Ok(())
@@ -138,13 +141,19 @@ impl HistoryReader {
     fn is_header(&self) -> Result<bool, FormatError> {
         #[derive(serde::Deserialize)]
         struct Header {
-            format: u64,
-            kind: Option<String>,
+            format: serde_json::Value,
+            kind: Option<serde_json::Value>,
             index: Option<serde::de::IgnoredAny>,
         }
         match serde_json::from_str::<Header>(self.input.text()) {
             Ok(Header { format, kind, index: None }) => {
-                check_kind(&self.file, kind.as_deref().unwrap_or(HISTORY), HISTORY)?;
+                let kind = kind.unwrap_or(HISTORY.into());
+                let kind = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
+                check_kind(&self.file, &kind, HISTORY)?;
+                let format = format.as_u64().ok_or_else(|| {
+                    let why = format!("field `format`: {format}, expected a number");
+                    FormatError::line(&self.file, 1, &why)
+                })?;
                 check_version(&self.file, HISTORY, format, HISTORY_FORMAT)?;
                 Ok(true)
             }

@@ -19,12 +19,12 @@ pub enum RecordError {
     #[error("{}: no space left for the history; free some or choose another --out", .0.display())]
     Full(PathBuf),
     /// Anything else.
-    #[error("{}: {source}", file.display())]
+    #[error("{}: {said}", file.display())]
     Io {
         /// The history.
         file: PathBuf,
         /// What the system said.
-        source: io::Error,
+        said: io::Error,
     },
 }
 
@@ -40,7 +40,7 @@ pub struct Recorder<W: Write = File> {
 impl Recorder<File> {
     /// Creates the history file.
     pub fn create(file: &Path) -> Result<Self, RecordError> {
-        let out = File::create(file).map_err(|source| typed(file, source))?;
+        let out = File::create(file).map_err(|said| typed(file, said))?;
         Ok(Self::new(file, out))
     }
 }
@@ -78,7 +78,7 @@ impl<W: Write> Recorder<W> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        self.out.write_all(&self.waiting).map_err(|source| typed(&self.file, source))?;
+        self.out.write_all(&self.waiting).map_err(|said| typed(&self.file, said))?;
         self.waiting.clear();
         Ok(())
     }
@@ -94,11 +94,11 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-fn typed(file: &Path, source: io::Error) -> RecordError {
-    match source.kind() {
+fn typed(file: &Path, said: io::Error) -> RecordError {
+    match said.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             RecordError::Full(file.to_owned())
         }
-        _ => RecordError::Io { file: file.to_owned(), source },
+        _ => RecordError::Io { file: file.to_owned(), said },
     }
 }

@@ -88,6 +88,7 @@ pub struct BatchId {
 ///
 /// Written as the pair `[first_offset, epoch]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "[first offset, leader epoch]")]
 pub struct EpochRun(pub Offset, pub LeaderEpoch);
 
 /// A record whose payload was not what its place says (evidence D19).

@@ -8,6 +8,7 @@ use serde::{
     ser::SerializeSeq,
 };
 
+use super::read::Text;
 use crate::{
     types::{Key, Offset, Value, check_offset},
     unique::twice,
@@ -55,6 +56,7 @@ impl Ack {
 
 /// A record that a poll returned, written as `[offset, value]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "[offset, value]")]
 pub struct ReadRecord(#[serde(deserialize_with = "told_offset")] pub Option<Offset>, pub Value);
 
 /// An offset of some log, or none.
@@ -143,8 +145,8 @@ impl<'de> Visitor<'de> for MicroOpVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<MicroOp, A::Error> {
         use serde::de::Error;
         let missing = |what| A::Error::custom(format_args!("a micro-operation lacks its {what}"));
-        let name: &str = seq.next_element()?.ok_or_else(|| missing("name"))?;
-        let op = match name {
+        let Text(name) = seq.next_element()?.ok_or_else(|| missing("name"))?;
+        let op = match &*name {
             "send" => {
                 let key = seq.next_element()?.ok_or_else(|| missing("key"))?;
                 let Sent(value, ack) = seq.next_element()?.ok_or_else(|| missing("value"))?;

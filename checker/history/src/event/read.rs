@@ -131,7 +131,7 @@ fn finish<E: Error>(head: Head<'_>, mut event: Event) -> Result<Event, E> {
 }
 
 /// A string, borrowed from the line where JSON allows it.
-struct Text<'de>(Cow<'de, str>);
+pub(super) struct Text<'de>(pub Cow<'de, str>);
 
 impl<'de> Deserialize<'de> for Text<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
