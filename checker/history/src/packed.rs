@@ -97,7 +97,7 @@ impl LineReader {
         !self.text.ends_with('\n')
     }
 
-    /// Whether the file ended in the middle of its packing, and so between lines or within the last.
+    /// Whether the file ended in the middle of its packing.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }

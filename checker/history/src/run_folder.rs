@@ -96,7 +96,7 @@ impl RunFolder {
         self.path.join("junit.xml")
     }
 
-    /// Whether the run goes on: for as long as it lives, its harness has a lock on the heal journal.
+    /// Whether the run goes on: for as long as it does, its harness has a lock on the heal journal.
     pub fn is_running(&self) -> bool {
         let journal = File::open(self.journal_path());
         let free = journal.and_then(|file| Ok(file.try_lock_shared()?));
