@@ -5,7 +5,7 @@ mod replay;
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    LeaderEpoch, Manifest, NodeId, Offset, Promise, TimeNs, metadata::MetadataRecord,
+    LeaderEpoch, Manifest, NodeId, Offset, Promise, TimeNs, dumps::Moment, metadata::MetadataRecord,
 };
 
 use self::replay::Replay;
@@ -79,7 +79,8 @@ impl Leadership {
                     true => Source::CutMetadata,
                     false => Source::Metadata,
                 };
-                let by_partition = elections_of(&evidence.metadata, manifest, said);
+                let mut by_partition = elections_of(&evidence.metadata, manifest, said);
+                leave_out_the_end(&mut by_partition, evidence);
                 Self { by_partition, by_key: BTreeMap::new(), source }
             }
             _ => Self::of_samples(evidence),
@@ -169,6 +170,18 @@ fn elections_of(records: &[MetadataRecord], manifest: &Manifest, said: &Promise)
         replay.apply(record);
     }
     replay.elections
+}
+
+/// Elections after the last final dump show how the run stopped its nodes, one after the other: they
+/// excuse nothing that the dumps show.
+fn leave_out_the_end(elections: &mut Elections, evidence: &Evidence) {
+    let finals = evidence.dumps.iter().map(|(_, dump)| &dump.header);
+    let finals = finals.filter(|header| header.moment == Moment::Final);
+    let Some(last) = finals.map(|header| header.at).max() else { return };
+    let end = last.saturating_add(CLOCK_SLACK_NS);
+    for elections in elections.values_mut() {
+        elections.retain(|election| election.at <= end);
+    }
 }
 
 /// How far the controller's wall clock, in milliseconds, may be off the run's clock.

@@ -31,8 +31,8 @@ const DATA_LOSS: [&str; 6] =
 impl KeyView<'_> {
     /// Whether a record that was acknowledged may be gone; its offset is none where none was told.
     pub fn loss(&self, record: RecordId, offset: Option<Offset>) -> Ruling {
-        let invoked_at = self.sender(record).map_or(0, |sender| sender.invoked_at);
-        self.committed_loss(offset, invoked_at)
+        let sent_at = self.sender(record).map_or(0, |sender| sender.sent_at);
+        self.committed_loss(offset, sent_at)
             .or_else(|| self.acks_loss(record, offset))
             .or_else(|| self.unplaced(offset))
     }
@@ -195,7 +195,7 @@ impl KeyView<'_> {
     /// The elections of another broker that may have ended the leadership under which an operation
     /// was acknowledged.
     fn successors(&self, sender: &Operation) -> impl Iterator<Item = &Election> {
-        let from = self.after_leader_of(sender).unwrap_or_else(|| self.since(sender.invoked_at));
+        let from = self.after_leader_of(sender).unwrap_or_else(|| self.since(sender.sent_at));
         let before = self.elections[..from].iter().rev().find_map(|election| election.leader);
         let node = sender.node;
         let mut leader = node.or(before);
@@ -213,7 +213,7 @@ impl KeyView<'_> {
     /// where its broker is not known or never led.
     pub fn after_leader_of(&self, operation: &Operation) -> Option<usize> {
         let node = operation.node?;
-        let surely = Leadership::led_at_earliest(self.elections, node, operation.invoked_at);
+        let surely = Leadership::led_at_earliest(self.elections, node, operation.sent_at);
         let at_most = || Leadership::led_at_latest(self.elections, node, operation.completed_at);
         surely.or_else(at_most).map(|(at, _)| at + 1)
     }
@@ -263,18 +263,18 @@ impl KeyView<'_> {
     /// on to answer what an unclean election has cut already.
     pub fn read_loss(&self, offset: Offset, reader: &Operation) -> Ruling {
         let end = self.elections.len();
-        self.stale(offset, reader, end).or_else(|| self.data_loss(reader.invoked_at))
+        self.stale(offset, reader, end).or_else(|| self.data_loss(reader.sent_at))
     }
 
     /// c.3: an allowed unclean election between two reads sets consumers back or ahead.
     pub fn consumers_moved(&self, offset: Offset, from: &Operation, to: &Operation) -> Ruling {
         let end = self.until(to.completed_at);
-        self.stale(offset, from, end).or_else(|| self.data_loss(from.invoked_at))
+        self.stale(offset, from, end).or_else(|| self.data_loss(from.sent_at))
     }
 
     /// What unclean elections after the leadership under which an operation was answered cut.
     fn stale(&self, offset: Offset, reader: &Operation, end: usize) -> Ruling {
-        let timed = self.since(reader.invoked_at);
+        let timed = self.since(reader.sent_at);
         let from = self.after_leader_of(reader);
         let ruling = self.unclean_loss(Some(offset), from.map_or(timed, |at| at.min(timed))..end);
         ruling.or_else(|| {

@@ -144,7 +144,7 @@ impl<'a> KeyView<'a> {
         let sender = self.sender(record)?;
         let node = sender.node?;
         let (_, last) = Leadership::led_at_latest(self.elections, node, sender.completed_at)?;
-        let (_, first) = Leadership::led_at_earliest(self.elections, node, sender.invoked_at)?;
+        let (_, first) = Leadership::led_at_earliest(self.elections, node, sender.sent_at)?;
         (first.epoch == last.epoch).then_some(first.epoch)
     }
 

@@ -100,5 +100,5 @@ fn deposed_before<'a>(view: &'a KeyView<'_>, record: RecordId) -> Option<&'a Ele
     let node = sender.node?;
     let (at, _) = Leadership::led_at_latest(view.elections, node, sender.completed_at)?;
     let next: Option<&Election> = view.elections[at + 1..].iter().find(|e| e.leader != Some(node));
-    next.filter(|next| next.at.saturating_add(CLOCK_SLACK_NS) < sender.invoked_at)
+    next.filter(|next| next.at.saturating_add(CLOCK_SLACK_NS) < sender.sent_at)
 }

@@ -131,6 +131,7 @@ impl<'a> Builder<'a> {
             invoked: event.index,
             completed: None,
             invoked_at: event.time,
+            sent_at: event.time,
             completed_at: TimeNs::MAX,
         });
         let sends = self.begin_sends(op, &event.value)?;

@@ -51,6 +51,8 @@ pub struct Operation {
     pub completed: Option<u64>,
     /// When it was invoked.
     pub invoked_at: TimeNs,
+    /// When the request left that was answered; its invocation where the attempts do not tell.
+    pub sent_at: TimeNs,
     /// When it completed; the end of time when it did not.
     pub completed_at: TimeNs,
 }

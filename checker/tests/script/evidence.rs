@@ -28,6 +28,7 @@ pub struct World {
     evidence: Evidence,
     options: Options,
     epochs: std::collections::BTreeMap<String, i32>,
+    meanwhile: Vec<(String, NodeId, Vec<String>)>,
 }
 
 impl World {
@@ -80,6 +81,10 @@ impl World {
             }
             ("open", [processes, settings @ ..]) => self.open(processes, settings)?,
             ("leader", [key, node, flags @ ..]) => self.elect(key, number(node)?, flags),
+            ("meanwhile", [key, node, flags @ ..]) => {
+                let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+                self.meanwhile.push(((*key).to_owned(), number(node)?, flags));
+            }
             ("log", [key, node, rest @ ..]) => {
                 let node = number(node)?;
                 let end = self.dump(key, node, Moment::Final, rest)?;
@@ -231,6 +236,16 @@ impl World {
             .with_value(EventValue::Open(client));
         self.push(event);
         Ok(())
+    }
+
+    /// Holds the elections that were to come; gives the nanoseconds that they took.
+    pub fn elect_meanwhile(&mut self) -> u64 {
+        let from = self.ms;
+        for (key, node, flags) in std::mem::take(&mut self.meanwhile) {
+            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+            self.elect(&key, node, &flags);
+        }
+        (self.ms - from) * MS
     }
 
     fn elect(&mut self, key: &str, node: NodeId, flags: &[&str]) {

@@ -15,6 +15,7 @@
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0           a session of processes 3 and 4
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
+//! meanwhile x 2 [unclean]                one while the next operation is under way, before its attempts
 //! metadata-cut          the metadata log goes on where its file ends
 //! told-leader x 2 1     a sample: node 2 leads under epoch 1
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
@@ -150,6 +151,10 @@ fn operation(world: &mut World, process: u64, f: Function, args: &[&str]) -> Par
     }
     let invoke = world.event(process, EventKind::Invoke, f).with_value(EventValue::Ops(asked));
     world.push(invoke);
+    let waited = world.elect_meanwhile();
+    if let Some(Attempts::List(attempts)) = &mut done.attempts {
+        attempts.iter_mut().for_each(|attempt| attempt.at += waited);
+    }
     world.push(done.with_value(EventValue::Ops(got)));
     Ok(())
 }

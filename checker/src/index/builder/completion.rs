@@ -1,7 +1,7 @@
 //! Completions: how an operation ended, what it was acknowledged, what it read.
 
 use highwater_history::{
-    Event, EventValue, Key, Offset,
+    Event, EventValue, Key, Offset, TimeNs,
     event::{Acks, Attempts, EventError, EventKind, Function, MicroOp, ReadRecord},
     types::ProcessId,
 };
@@ -38,6 +38,7 @@ impl Builder<'_> {
         let operation = self.index.ops.get_mut(pending.op);
         operation.outcome = outcome;
         operation.requests = requests(event);
+        operation.sent_at = sent_at(event).unwrap_or(operation.sent_at).max(operation.invoked_at);
         operation.node = event.node;
         operation.completed = Some(event.index);
         operation.completed_at = event.time;
@@ -224,6 +225,14 @@ fn micro_outcome(completion: &Completion<'_>, micro: usize) -> Outcome {
 
 fn is_definite(error: &EventError, event: &Event) -> bool {
     event.attempts != Some(Attempts::Hidden) && error.is_definite()
+}
+
+/// When the last request of an operation left: the one that was answered.
+fn sent_at(event: &Event) -> Option<TimeNs> {
+    match &event.attempts {
+        Some(Attempts::List(attempts)) => attempts.last().map(|attempt| attempt.at),
+        None | Some(Attempts::Hidden) => None,
+    }
 }
 
 fn requests(event: &Event) -> Requests {
