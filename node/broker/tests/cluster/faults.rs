@@ -6,7 +6,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 
 use super::checks::Checked;
 use super::client::Client;
-use super::host::{BROKERS, CONTROLLER, peers};
+use super::host::{BROKERS, CONTROLLER, SESSION_MS, peers};
 use super::net::{PipeId, Place};
 use super::world::{Event, World};
 
@@ -57,7 +57,7 @@ impl World {
 
     fn break_something(&mut self) -> Checked {
         let broker = *BROKERS.choose(&mut self.rng).expect("there are brokers");
-        match self.rng.random_range(0..20) {
+        match self.rng.random_range(0..21) {
             0..4 => self.kill_for_a_while(broker),
             4 => self.kill_for_a_while(CONTROLLER),
             5..7 => self.stop(broker)?,
@@ -65,8 +65,9 @@ impl World {
             10 => self.pause(CONTROLLER),
             11..13 => self.isolate(broker),
             13..16 => self.cut_one_link(broker),
-            16 => self.move_leaders(),
+            16 => self.move_leaders(1),
             17 => self.slow_down(broker),
+            18 => self.move_unseen(broker),
             _ => self.reset_some(),
         }
         Ok(())
@@ -121,10 +122,21 @@ impl World {
         self.schedule_ms(ms, Event::Fault(Fault::Heal(ways)));
     }
 
-    fn move_leaders(&mut self) {
+    /// Moves leaderships to and fro while a broker hears nothing from the controller: it takes in
+    /// all of it at once, and late.
+    fn move_unseen(&mut self, place: Place) {
+        let way = (CONTROLLER, place);
+        self.net.cut(way.0, way.1);
+        let ms = self.rng.random_range(100..SESSION_MS);
+        self.schedule_ms(ms, Event::Fault(Fault::Heal(vec![way])));
+        let moves = self.rng.random_range(2..5);
+        self.move_leaders(moves);
+    }
+
+    fn move_leaders(&mut self, moves: usize) {
         for index in 0..self.seats.len() {
             if let Client::Admin(admin) = &mut self.seats[index].client {
-                admin.move_leaders();
+                admin.move_leaders(moves);
                 self.sleep(index, 0);
             }
         }

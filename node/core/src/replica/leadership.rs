@@ -29,7 +29,7 @@ pub(super) struct Isr {
 /// What the leader knows of one follower.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Follower {
-    /// The end of what it has confirmed; `None` until it fetched.
+    /// The end of what it has confirmed; `None` until it fetched in this epoch.
     pub log_end: Option<Offset>,
     /// When it last was caught up (rule 24).
     pub caught_up_at: Option<Time>,
@@ -50,9 +50,8 @@ impl Isr {
 
 impl Follower {
     /// A follower at the start of a leader epoch: an ISR member gets a full lag limit to appear.
-    pub fn at_epoch_start(in_isr: bool, now: Time, known: Option<&Follower>) -> Follower {
-        let known = known.cloned().unwrap_or_default();
-        Follower { caught_up_at: in_isr.then_some(now), last_fetch: None, ..known }
+    pub fn at_epoch_start(in_isr: bool, now: Time) -> Follower {
+        Follower { caught_up_at: in_isr.then_some(now), ..Follower::default() }
     }
 
     /// Takes in a fetch that reads from `offset`.

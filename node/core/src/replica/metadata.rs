@@ -78,24 +78,16 @@ impl Replica {
         out.push(Output::Event(ReplicaEvent::Leads { epoch, start, high_watermark }));
     }
 
-    /// Who led before keeps what its followers have confirmed: nothing was cut since.
+    /// Nobody has confirmed anything in a new epoch, not even to who led in an older one: there may
+    /// have been other leaders between that this replica did not hear of, and followers that cut
+    /// under them.
     fn followers_at_start(
         &self,
         env: &Env,
         state: &PartitionState,
     ) -> BTreeMap<BrokerId, Follower> {
-        let known = match &self.role {
-            Role::Leader(leadership) => Some(&leadership.followers),
-            _ => None,
-        };
         let others = state.replicas.iter().filter(|id| **id != self.broker);
-        others
-            .map(|id| {
-                let before = known.and_then(|followers| followers.get(id));
-                let in_isr = state.isr.contains(id);
-                (*id, Follower::at_epoch_start(in_isr, env.now, before))
-            })
-            .collect()
+        others.map(|id| (*id, Follower::at_epoch_start(state.isr.contains(id), env.now))).collect()
     }
 
     fn follow(&mut self, env: &Env, state: &PartitionState, out: &mut Outputs) {

@@ -30,17 +30,21 @@ pub struct Admin {
     partitions: usize,
     min_isr: usize,
     task: Task,
+    /// Moves that are still to be made, the one that is under way included.
+    moves: usize,
 }
 
 impl Admin {
     pub fn new(id: i32, partitions: usize, min_isr: usize) -> Admin {
-        Admin { talk: Talk::new(id, partitions), partitions, min_isr, task: Task::Create }
+        let talk = Talk::new(id, partitions);
+        Admin { talk, partitions, min_isr, task: Task::Create, moves: 0 }
     }
 
-    /// Gives one partition a new order of replicas and asks for preferred elections.
-    pub fn move_leaders(&mut self) {
+    /// So many times: gives one partition a new order of replicas and asks for preferred elections.
+    pub fn move_leaders(&mut self, moves: usize) {
         if self.task == Task::Nothing {
             self.task = Task::Reorder;
+            self.moves = moves;
         }
     }
 
@@ -65,6 +69,10 @@ impl Admin {
                         }
                     }
                     (_, Task::Reorder) => self.task = Task::Elect,
+                    (_, Task::Elect) if self.moves > 1 => {
+                        self.moves -= 1;
+                        self.task = Task::Reorder;
+                    }
                     _ => self.task = Task::Nothing,
                 }
                 actions
