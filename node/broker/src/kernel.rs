@@ -10,6 +10,7 @@ use bytes::Bytes;
 use highwater_log::{Command, Completion};
 use highwater_node_core::types::Time;
 use highwater_wire::codec::{self, EncodeError};
+use highwater_wire::frame;
 use highwater_wire::messages::EnvelopeResponse;
 use highwater_wire::{ApiKey, RequestKind, Response, ResponseKind, messages::RequestMessage};
 use rand::SeedableRng;
@@ -173,7 +174,7 @@ impl Kernel {
     /// Answers a request.
     ///
     /// A body that the request's version cannot express is our own defect: it closes the connection
-    /// and is logged, so that one bad answer does not end the process.
+    /// and is logged, so that one bad answer does not end the process. So does one that is too long.
     pub fn reply(&mut self, token: ReplyToken, body: impl Into<ResponseKind>) {
         match encode(&token, body.into()) {
             Ok(parts) => self.reply_raw(token, parts),
@@ -186,6 +187,11 @@ impl Kernel {
 
     /// Answers a request with a response frame that is encoded already, header included.
     pub fn reply_raw(&mut self, token: ReplyToken, parts: Vec<Bytes>) {
+        if !frame::fits(&parts) {
+            let text = format!("an answer to {:?} is longer than any frame", token.api());
+            self.event(Event::Warning { text });
+            return self.close(token);
+        }
         if let Some(envelope) = token.envelope {
             let response = EnvelopeResponse::default().with_response_data(Some(joined(parts)));
             return self.reply(*envelope, response);

@@ -23,6 +23,7 @@ mod leader_hint;
 pub mod metadata_follower;
 mod metadata_log;
 pub mod node;
+mod once;
 mod producer_ids;
 pub mod replicas;
 pub mod reply;

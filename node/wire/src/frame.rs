@@ -85,13 +85,21 @@ impl FrameBuffer {
     }
 }
 
+/// True when these pieces are not too long for a frame: Kafka's largest has 2^31 - 1 bytes.
+pub fn fits(parts: &[Bytes]) -> bool {
+    i32::try_from(length(parts)).is_ok()
+}
+
 /// The length prefix of a frame made of these pieces.
 ///
 /// # Panics
-/// If the pieces add up to more than Kafka's largest frame, 2^31 - 1 bytes.
+/// If they do not [fit](fits).
 pub fn prefix(parts: &[Bytes]) -> [u8; PREFIX_LEN] {
-    let length: usize = parts.iter().map(Bytes::len).sum();
-    i32::try_from(length).expect("a frame that we built is below 2 GiB").to_be_bytes()
+    i32::try_from(length(parts)).expect("a frame that we send fits").to_be_bytes()
+}
+
+fn length(parts: &[Bytes]) -> usize {
+    parts.iter().map(Bytes::len).sum()
 }
 
 #[cfg(test)]
@@ -134,6 +142,17 @@ mod tests {
         assert_eq!(buffer.missing(), Ok(2));
         buffer.push(&[2, 3]);
         assert_eq!(buffer.missing(), Ok(0));
+    }
+
+    #[test]
+    fn a_frame_has_at_most_as_many_bytes_as_its_prefix_can_say() {
+        let piece = Bytes::from(vec![0; 1 << 20]);
+        let mut parts = vec![piece.clone(); 2047];
+        parts.push(piece.slice(1..));
+        assert!(fits(&parts));
+        assert_eq!(prefix(&parts), i32::MAX.to_be_bytes());
+        parts.push(piece.slice(..1));
+        assert!(!fits(&parts));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use highwater_wire::{ErrorCode, StrBytes};
 use crate::config::Kind;
 use crate::config::describe::{self, Described, Places, Synonym};
 use crate::node::Node;
+use crate::once::firsts;
 use crate::reply::ReplyToken;
 
 entry!(DescribeConfigs, Both, handle);
@@ -40,7 +41,11 @@ fn handle(node: &mut Node, request: DescribeConfigsRequest, reply: ReplyToken) {
         synonyms: request.include_synonyms,
         documentation: types && request.include_documentation,
     };
-    let results = request.resources.iter().map(|resource| result(node, resource, detail)).collect();
+    let asked = firsts(request.resources.iter(), |resource| {
+        let keys = resource.configuration_keys.as_deref().unwrap_or_default();
+        (resource.resource_type, resource.resource_name.as_str(), keys)
+    });
+    let results = asked.map(|resource| result(node, resource, detail)).collect();
     node.kernel.reply(reply, DescribeConfigsResponse::default().with_results(results));
 }
 

@@ -1,5 +1,7 @@
 //! DescribeProducers: what a partition's leader remembers of its producers (rule 45).
 
+use std::collections::BTreeSet;
+
 use highwater_node_core::replica::{ProducerEntry, Replica};
 use highwater_node_core::types::ProducerId;
 use highwater_wire::ErrorCode;
@@ -19,14 +21,22 @@ entry!(DescribeProducers, Broker, handle);
 const NONE: i32 = -1;
 
 fn handle(node: &mut Node, request: DescribeProducersRequest, reply: ReplyToken) {
-    let topics = request.topics.into_iter().map(|topic| describe_topic(node, topic)).collect();
+    let mut told = BTreeSet::new();
+    let topics =
+        request.topics.iter().map(|topic| describe_topic(node, topic, &mut told)).collect();
     let response = DescribeProducersResponse::default().with_topics(topics);
     node.kernel.reply(reply, response);
 }
 
-fn describe_topic(node: &Node, asked: TopicRequest) -> TopicResponse {
+/// The partitions that were not told before in this answer.
+fn describe_topic<'a>(
+    node: &Node,
+    asked: &'a TopicRequest,
+    told: &mut BTreeSet<(&'a str, i32)>,
+) -> TopicResponse {
     let topic = TopicRef::Name(asked.name.to_string());
-    let partitions = asked.partition_indexes.iter().map(|&index| {
+    let new = asked.partition_indexes.iter().filter(|index| told.insert((&asked.name, **index)));
+    let partitions = new.map(|&index| {
         let row = PartitionResponse::default().with_partition_index(index);
         match producers(node, &topic, index) {
             Ok(producers) => row.with_active_producers(producers),
@@ -34,7 +44,7 @@ fn describe_topic(node: &Node, asked: TopicRequest) -> TopicResponse {
         }
     });
     let partitions = partitions.collect();
-    TopicResponse::default().with_name(asked.name).with_partitions(partitions)
+    TopicResponse::default().with_name(asked.name.clone()).with_partitions(partitions)
 }
 
 fn producers(node: &Node, topic: &TopicRef, index: i32) -> Result<Vec<ProducerState>, ErrorCode> {

@@ -19,6 +19,7 @@ use crate::broker::cluster_view::{
     CLUSTER_OPERATIONS, ClusterView, OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS, is_internal, wire_ids,
 };
 use crate::node::Node;
+use crate::once::firsts;
 use crate::reply::ReplyToken;
 
 entry!(Metadata, Broker, handle);
@@ -103,13 +104,14 @@ impl Answer<'_> {
             Some([]) if self.version == 0 => self.topics(None, missing),
             Some(asked) if asked.iter().any(is_by_id) => {
                 // ids and names do not mix: as in Kafka, names are then not looked at
-                asked
-                    .iter()
-                    .filter(|topic| is_by_id(topic))
-                    .map(|topic| self.by_id(topic))
-                    .collect()
+                let asked = asked.iter().filter(|topic| is_by_id(topic));
+                let once = firsts(asked, |topic| topic.topic_id);
+                once.map(|topic| self.by_id(topic)).collect()
             }
-            Some(asked) => asked.iter().map(|topic| self.by_name(topic, missing)).collect(),
+            Some(asked) => {
+                let once = firsts(asked.iter(), |topic| topic.name.as_deref());
+                once.map(|topic| self.by_name(topic, missing)).collect()
+            }
         }
     }
 

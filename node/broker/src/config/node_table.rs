@@ -82,7 +82,7 @@ pub static NODE_TABLE: &[Property<Settings>] = &[
         Kind::Text,
         None,
         |s, v| s.node.cluster_id = v.to_owned(),
-        "Not in Kafka: an empty log directory is formatted for this cluster.",
+        "Not in Kafka: an empty log directory is formatted for this cluster; any text will do.",
     ),
     row(
         "connections.max.idle.ms",

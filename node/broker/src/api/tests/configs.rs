@@ -137,3 +137,14 @@ fn every_version_can_be_answered() {
         assert!(!ask(&mut bench, version, request).results[0].configs.is_empty(), "{version}");
     }
 }
+
+#[test]
+fn a_resource_that_is_asked_for_twice_is_described_once() {
+    let topic = DescribeConfigsResource::default().with_resource_type(2);
+    let topic = topic.with_resource_name(text("alpha")).with_configuration_keys(None);
+    let other = topic.clone().with_configuration_keys(Some(vec![text("flush.ms")]));
+    let resources = vec![topic.clone(), topic, other.clone(), other];
+    let answer = ask(&mut bench(), 4, DescribeConfigsRequest::default().with_resources(resources));
+    let rows: Vec<usize> = answer.results.iter().map(|result| result.configs.len()).collect();
+    assert_eq!((rows.len(), rows[1]), (2, 1));
+}

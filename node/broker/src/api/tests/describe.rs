@@ -1,9 +1,10 @@
-//! DescribeCluster, DescribeTopicPartitions, FindCoordinator.
+//! DescribeCluster, DescribeTopicPartitions, DescribeProducers, FindCoordinator.
 
+use highwater_wire::messages::describe_producers_request;
 use highwater_wire::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
 use highwater_wire::messages::{
-    DescribeClusterRequest, DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse,
-    FindCoordinatorRequest,
+    DescribeClusterRequest, DescribeProducersRequest, DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse, FindCoordinatorRequest,
 };
 use highwater_wire::{ErrorCode, StrBytes};
 
@@ -117,4 +118,17 @@ fn there_is_no_coordinator_in_any_version() {
     let answer = ask(&mut bench, 4, several);
     assert!(answer.coordinators.iter().all(|c| c.error_code == wanted && c.node_id.0 == -1));
     assert_eq!(answer.coordinators.len(), 2);
+}
+
+#[test]
+fn producers_of_a_partition_that_is_asked_for_twice_are_told_once() {
+    let topic = describe_producers_request::TopicRequest::default()
+        .with_name(StrBytes::from_static_str("alpha").into())
+        .with_partition_indexes(vec![1, 0, 1]);
+    let request = DescribeProducersRequest::default().with_topics(vec![topic.clone(), topic]);
+    let answer = ask(&mut bench(), 0, request);
+    let indexes = |at: usize| {
+        answer.topics[at].partitions.iter().map(|p| p.partition_index).collect::<Vec<_>>()
+    };
+    assert_eq!((indexes(0), indexes(1)), (vec![1, 0], vec![]));
 }

@@ -58,6 +58,17 @@ fn every_version_tells_the_same_leaders() {
 }
 
 #[test]
+fn a_topic_that_is_asked_for_twice_is_told_once() {
+    let mut bench = bench();
+    let answer = ask(&mut bench, 9, named(&["beta", "no", "alpha", "beta", "no"]));
+    let names: Vec<&str> = answer.topics.iter().map(name_of).collect();
+    assert_eq!(names, ["beta", "no", "alpha"]);
+    let twice = vec![by_id(ALPHA.0), by_id(ALPHA.0)];
+    let answer = ask(&mut bench, 12, MetadataRequest::default().with_topics(Some(twice)));
+    assert_eq!(answer.topics.len(), 1);
+}
+
+#[test]
 fn all_topics_are_asked_for_by_null_or_in_version_0_by_nothing() {
     let mut bench = bench();
     let all = MetadataRequest::default().with_topics(None);
