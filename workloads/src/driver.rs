@@ -109,7 +109,7 @@ pub async fn drive<W: Write>(
         let wake_at = driver.instant(wake.unwrap_or(driver.now() + Duration::from_secs(1)));
         tokio::select! {
             _ = receiver.recv_many(&mut messages, BATCH) => {}
-            () = sleep_until(wake_at.into()) => driver.note_lateness(wake_at),
+            () = sleep_until(wake_at.into()) => {}
             // Sends at acks=0 end with their write and call for the next: answers have their turn.
             () = yield_now(), if !driver.written.is_empty() => {}
             _ = stop.wait_for(|stop| *stop), if give_up.is_none() => {
@@ -117,7 +117,17 @@ pub async fn drive<W: Write>(
                 fleet.step(driver.now(), Input::Stop, &mut effects);
             }
         }
+        if driver.note_lateness(wake_at) {
+            // What came meanwhile waits in the sockets; it must not expire unread. The first turn
+            // hears of it, the second lets the readers have it.
+            for _ in 0..2 {
+                yield_now().await;
+            }
+        }
         let now = driver.now();
+        if fleet.next_wake().is_some_and(|wake| wake <= now) {
+            messages.extend(std::iter::from_fn(|| receiver.try_recv().ok()));
+        }
         for id in std::mem::take(&mut driver.written) {
             fleet.step(now, Input::Net(id.0, client::Input::Written(id.1)), &mut effects);
         }
@@ -276,11 +286,14 @@ impl Driver {
         }
     }
 
-    fn note_lateness(&mut self, wanted: Instant) {
-        if wanted.elapsed() > LATE {
+    /// Whether the loop comes to what was due at `wanted` too late, whatever woke it.
+    fn note_lateness(&mut self, wanted: Instant) -> bool {
+        let late = wanted.elapsed() > LATE;
+        if late {
             let from = Time::from_nanos((wanted - self.zero).as_nanos() as u64);
             self.late.push((from, self.now()));
         }
+        late
     }
 }
 

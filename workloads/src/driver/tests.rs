@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    path::Path,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -23,7 +24,7 @@ use crate::{
     Acks, Settings,
     client::Address,
     fleet::{Fleet, FleetConfig},
-    settings::AcksMode,
+    settings::{AcksMode, ClientTimeouts},
     testing::{FakeBroker, catalog},
     workload,
 };
@@ -87,8 +88,16 @@ async fn run(fleet: &mut Fleet, acknowledged: u64) -> Vec<Event> {
     let driven = drive(fleet, Instant::now(), &history, stopped, patience, &progress);
     let (driven, ()) = tokio::join!(driven, end);
     driven.unwrap();
-    let text = std::fs::read_to_string(file.path()).unwrap();
+    read(file.path())
+}
+
+fn read(history: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(history).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn is_doubt(event: &Event) -> bool {
+    event.kind == EventKind::Info && event.f == Function::Send
 }
 
 fn reads_something(event: &Event) -> bool {
@@ -113,8 +122,47 @@ async fn sends_are_acknowledged_and_read_over_real_sockets() {
 async fn connections_that_end_are_dialed_again() {
     let address = start_broker(Duration::from_millis(100)).await;
     let mut fleet = fleet(address, |_| ());
-    run(&mut fleet, 300).await;
-    assert_eq!(fleet.counts().info, 0, "an idempotent producer repeats");
+    let events = run(&mut fleet, 300).await;
+    assert!(!events.iter().any(is_doubt), "an idempotent producer repeats");
+}
+
+/// A broker on a thread of its own: it goes on while the test's runtime is held up.
+async fn start_broker_apart() -> Address {
+    let (sender, address) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            sender.send(start_broker(Duration::from_secs(60)).await).unwrap();
+            std::future::pending::<()>().await;
+        });
+    });
+    address.await.unwrap()
+}
+
+#[tokio::test]
+async fn what_came_while_the_loop_was_held_up_does_not_expire() {
+    let timeouts = ClientTimeouts { request_ms: 400, slack_ms: 100, ..ClientTimeouts::default() };
+    let mut fleet = fleet(start_broker_apart().await, |settings| {
+        (settings.idempotence, settings.rate, settings.timeouts) = (false, 0, timeouts);
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let history = History::new(Recorder::create(file.path()).unwrap());
+    let (stop, stopped) = watch::channel(false);
+    let progress = watch::Sender::new(Progress::default());
+    let mut watched = progress.subscribe();
+    tokio::spawn(async move {
+        for stalls in 0..3 {
+            let more = 20 + watched.borrow().counts.acknowledged();
+            watched.wait_for(|seen| seen.counts.acknowledged() > more).await.unwrap();
+            assert!(watched.borrow().late.len() >= stalls, "each one is noticed");
+            std::thread::sleep(timeouts.attempt() + Duration::from_millis(300));
+        }
+        stop.send_replace(true);
+    });
+    let patience = Duration::from_secs(5);
+    drive(&mut fleet, Instant::now(), &history, stopped, patience, &progress).await.unwrap();
+    assert!(progress.borrow().late.len() >= 3);
+    assert!(!read(file.path()).iter().any(is_doubt), "nothing expired");
 }
 
 /// Takes a few bytes and then has no space left.
