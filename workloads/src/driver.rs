@@ -128,8 +128,8 @@ pub async fn drive<W: Write>(
         if fleet.next_wake().is_some_and(|wake| wake <= now) {
             messages.extend(std::iter::from_fn(|| receiver.try_recv().ok()));
         }
-        for id in std::mem::take(&mut driver.written) {
-            fleet.step(now, Input::Net(id.0, client::Input::Written(id.1)), &mut effects);
+        for (id, out) in std::mem::take(&mut driver.written) {
+            fleet.step(now, Input::Net(id.0, client::Input::Written(id.1, out)), &mut effects);
         }
         for message in messages.drain(..) {
             driver.take(now, message, fleet, &mut effects);
@@ -165,14 +165,17 @@ struct Socket {
     /// Absent while dialing and while a task writes.
     half: Option<OwnedWriteHalf>,
     waiting: BytesMut,
+    /// How many requests were handed over.
+    sent: u64,
 }
 
 struct Driver {
     zero: Instant,
     sockets: BTreeMap<SocketId, Socket>,
     sender: mpsc::UnboundedSender<Message>,
-    /// Sockets with nothing left to write, of which the clients were not told yet.
-    written: Vec<SocketId>,
+    /// Sockets with nothing left to write and how many requests that were, of which the clients
+    /// were not told yet.
+    written: Vec<(SocketId, u64)>,
     late: Vec<(Time, Time)>,
 }
 
@@ -218,6 +221,7 @@ impl Driver {
                 if let Some(socket) = self.sockets.get_mut(&(client, conn)) {
                     socket.waiting.extend_from_slice(&frame::prefix(std::slice::from_ref(&frame)));
                     socket.waiting.extend_from_slice(&frame);
+                    socket.sent += 1;
                     touched.push((client, conn));
                 }
             }
@@ -231,8 +235,8 @@ impl Driver {
 
     fn dial(&mut self, id: SocketId, address: Address) {
         let reader = tokio::spawn(connect_and_read(id, address, self.sender.clone()));
-        let socket = Socket { reader: reader.abort_handle(), half: None, waiting: BytesMut::new() };
-        self.sockets.insert(id, socket);
+        let (reader, waiting) = (reader.abort_handle(), BytesMut::new());
+        self.sockets.insert(id, Socket { reader, half: None, waiting, sent: 0 });
     }
 
     /// Writes what the kernel takes at once; a task writes the rest.
@@ -252,7 +256,7 @@ impl Driver {
             }
         }
         socket.half = Some(half);
-        self.written.push(id);
+        self.written.push((id, socket.sent));
     }
 
     fn take(&mut self, now: Time, message: Message, fleet: &mut Fleet, effects: &mut Vec<Effect>) {

@@ -3,7 +3,7 @@
 //! A connection is of use once its broker answered ApiVersions, as with Kafka's clients: a socket
 //! that was accepted and then closed has carried nothing, so what waited for it was not sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use highwater_wire::{
@@ -55,8 +55,11 @@ struct Link<T> {
     stage: Stage,
     waiting: Vec<Waiting<T>>,
     in_flight: BTreeMap<i32, Pending<T>>,
-    /// Requests that get no answer and whose bytes are not known to be out.
-    unwritten: Vec<T>,
+    /// How many requests were handed over.
+    sent: u64,
+    /// Requests that get no answer and whose bytes are not known to be out, with their numbers
+    /// among all that were handed over.
+    unwritten: VecDeque<(u64, T)>,
 }
 
 /// A request and its bounds.
@@ -146,9 +149,7 @@ impl<T: Copy> Links<T> {
         self.next_conn += 1;
         out.push(Effect::Connect(conn, address.clone()));
         self.conns.insert(target, conn);
-        let (waiting, in_flight, unwritten) = (Vec::new(), BTreeMap::new(), Vec::new());
-        self.links
-            .insert(conn, Link { target, stage: Stage::Dialing, waiting, in_flight, unwritten });
+        self.links.insert(conn, Link::new(target));
         conn
     }
 
@@ -158,13 +159,16 @@ impl<T: Copy> Links<T> {
         let correlation_id = self.next_correlation_id;
         self.next_correlation_id = correlation_id.wrapping_add(1);
         link.stage = Stage::Greeting(correlation_id);
+        link.sent += 1;
         out.push(Effect::Send(conn, greeting(correlation_id, &self.client_id)));
     }
 
-    /// What was handed over is with the kernel.
-    pub(super) fn written(&mut self, conn: Conn) -> Vec<Happened<T>> {
-        let unwritten = self.links.get_mut(&conn).map(|link| std::mem::take(&mut link.unwritten));
-        unwritten.into_iter().flatten().map(Happened::Written).collect()
+    /// The first `out` requests handed over are with the kernel; those behind them may have been
+    /// handed over since.
+    pub(super) fn written(&mut self, conn: Conn, out: u64) -> Vec<Happened<T>> {
+        let Some(link) = self.links.get_mut(&conn) else { return Vec::new() };
+        let upto = link.unwritten.partition_point(|(number, _)| *number <= out);
+        link.unwritten.drain(..upto).map(|(_, tag)| Happened::Written(tag)).collect()
     }
 
     /// An answer came. One that cannot be read, or that nobody asked for, ends the connection.
@@ -234,7 +238,7 @@ impl<T: Copy> Links<T> {
         let Some(link) = self.links.remove(&conn) else { return Vec::new() };
         self.conns.remove(&link.target);
         let lost = link.in_flight.into_values().map(|pending| Happened::Lost(pending.tag, why));
-        let unwritten = link.unwritten.into_iter().map(|tag| Happened::Lost(tag, why));
+        let unwritten = link.unwritten.into_iter().map(|(_, tag)| Happened::Lost(tag, why));
         let unsent = link.waiting.into_iter().map(|waiting| waiting.pending.tag);
         let unsent = unsent.map(|tag| Happened::NotSent(tag, code::CONNECT_FAILED));
         lost.chain(unwritten).chain(unsent).collect()
@@ -258,14 +262,26 @@ fn greeting(correlation_id: i32, client_id: &StrBytes) -> Bytes {
 }
 
 impl<T: Copy> Link<T> {
+    fn new(target: Target) -> Link<T> {
+        Link {
+            target,
+            stage: Stage::Dialing,
+            waiting: Vec::new(),
+            in_flight: BTreeMap::new(),
+            sent: 0,
+            unwritten: VecDeque::new(),
+        }
+    }
+
     fn send(&mut self, conn: Conn, waiting: Waiting<T>, out: &mut Vec<Effect>) -> Happened<T> {
         let tag = waiting.pending.tag;
         out.push(Effect::Send(conn, waiting.frame));
+        self.sent += 1;
         if waiting.answered {
             let old = self.in_flight.insert(waiting.correlation_id, waiting.pending);
             debug_assert!(old.is_none(), "a correlation id is in flight once");
         } else {
-            self.unwritten.push(tag);
+            self.unwritten.push_back((self.sent, tag));
         }
         Happened::Sent(tag)
     }

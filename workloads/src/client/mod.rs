@@ -47,8 +47,8 @@ pub enum Input {
     Operate(Slot, Op),
     /// The connection stands.
     Connected(Conn),
-    /// Everything handed over so far is with the kernel.
-    Written(Conn),
+    /// The first so many requests handed over on the connection are with the kernel.
+    Written(Conn, u64),
     /// A whole response, without its length prefix.
     Frame(Conn, Bytes),
     /// The connection could not be made, or is gone.

@@ -49,7 +49,7 @@ impl<T: Copy> Session<T> {
                 self.links.connected(conn, out);
                 Vec::new()
             }
-            Input::Written(conn) => self.links.written(conn),
+            Input::Written(conn, out) => self.links.written(conn, out),
             Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
             Input::Closed(conn) => self.links.closed(conn),
             Input::Tick => self.links.expire(now, out),

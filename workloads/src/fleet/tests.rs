@@ -1,6 +1,6 @@
 //! The fleet against a broker in memory: recording order, successors, determinism.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
     Event, EventValue,
@@ -42,6 +42,7 @@ fn run_and_stop(fleet: &mut Fleet, millis: u64, cut: Option<u64>, stop: u64) -> 
     let mut inputs = vec![Input::Start];
     let mut now = Time::ZERO;
     let mut cut = cut.map(Time::from_millis);
+    let mut sent = BTreeMap::new();
     while now < Time::from_millis(millis) {
         let mut effects = Vec::new();
         for input in inputs.drain(..) {
@@ -59,7 +60,9 @@ fn run_and_stop(fleet: &mut Fleet, millis: u64, cut: Option<u64>, stop: u64) -> 
                     cut = None;
                 }
                 Effect::Send(id, conn, frame) => {
-                    inputs.push(Input::Net(id, client::Input::Written(conn)));
+                    let out = sent.entry((id, conn)).or_default();
+                    *out += 1;
+                    inputs.push(Input::Net(id, client::Input::Written(conn, *out)));
                     let answer = broker.answer(frame);
                     let input = |frame| Input::Net(id, client::Input::Frame(conn, frame));
                     inputs.extend(answer.map(input));
