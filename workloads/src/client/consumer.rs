@@ -87,11 +87,6 @@ impl Consumer {
         waiting.into_iter().chain(self.session.next_wake()).min()
     }
 
-    /// Where the next poll of each assigned key starts.
-    pub fn positions(&self) -> &BTreeMap<Key, i64> {
-        &self.positions
-    }
-
     fn operate(&mut self, now: Time, slot: Slot, op: Op, out: &mut Vec<Effect>) {
         assert!(self.poll.is_none(), "a consumer has one operation in flight");
         match op {

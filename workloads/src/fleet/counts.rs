@@ -6,17 +6,9 @@ use highwater_history::event::Acks;
 
 use crate::{Completion, Key, Op, Outcome, Time, workload::Role};
 
-/// Counts of operations and records.
+/// Counts of sends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Operations begun.
-    pub invoked: u64,
-    /// Operations ended ok.
-    pub ok: u64,
-    /// Operations ended fail.
-    pub fail: u64,
-    /// Operations ended info.
-    pub info: u64,
     /// Sends ended ok, by acks level.
     pub sends_ok: BTreeMap<Acks, u64>,
     /// When a send to each key was last begun.
@@ -27,18 +19,12 @@ pub struct Counts {
 
 impl Counts {
     pub(super) fn begin(&mut self, now: Time, op: &Op) {
-        self.invoked += 1;
         if let Op::Send { key, .. } = op {
             self.last_begun.insert(*key, now);
         }
     }
 
     pub(super) fn add(&mut self, now: Time, role: Role, op: &Op, completion: &Completion) {
-        match completion.outcome {
-            Outcome::Ok => self.ok += 1,
-            Outcome::Fail => self.fail += 1,
-            Outcome::Info => self.info += 1,
-        }
         if let (Role::Producer(acks), Outcome::Ok) = (role, completion.outcome) {
             *self.sends_ok.entry(acks).or_default() += 1;
             if let Op::Send { key, .. } = op {
