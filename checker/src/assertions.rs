@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{evidence::Evidence, judge::Options};
 
-/// Adds the assertions to the verdict. They decide it only where all else is valid: where too little
-/// happened or too little is known, that is why they failed.
+/// Adds the assertions to the verdict. They decide it only where all else is valid: where too
+/// little happened or too little is known, that is why they failed.
 ///
 /// They belong to the run as it was made: a verdict on some claims, or by other promises, leaves
 /// them out and says so.

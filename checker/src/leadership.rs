@@ -172,8 +172,8 @@ fn elections_of(records: &[MetadataRecord], manifest: &Manifest, said: &Promise)
     replay.elections
 }
 
-/// Elections after the last final dump show how the run stopped its nodes, one after the other: they
-/// excuse nothing that the dumps show.
+/// Elections after the last final dump show how the run stopped its nodes, one after the other:
+/// they excuse nothing that the dumps show.
 fn leave_out_the_end(elections: &mut Elections, evidence: &Evidence) {
     let finals = evidence.dumps.iter().map(|(_, dump)| &dump.header);
     let finals = finals.filter(|header| header.moment == Moment::Final);

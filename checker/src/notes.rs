@@ -15,7 +15,7 @@ pub(crate) fn of(
     index: &Index,
     dropped_line: Option<u64>,
 ) -> Vec<String> {
-    let dropped = |line: u64| format!("history: line {line} is incomplete and was dropped");
+    let dropped = |line: u64| format!("history: what stood from line {line} on is missing");
     let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
     notes.extend(evidence.notes.iter().cloned());
     notes.extend(assumptions(evidence, options));

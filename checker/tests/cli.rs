@@ -234,7 +234,7 @@ fn a_truncated_history_is_judged() {
     let output = check(&run.path("history.jsonl"), &[]);
     let shown = text(&output.stdout);
     assert_eq!(status(&output), 2, "the read may have stood in the lost part: {shown}");
-    assert!(shown.contains("line 4 is incomplete and was dropped"), "{shown}");
+    assert!(shown.contains("what stood from line 4 on is missing"), "{shown}");
 }
 
 /// A history cut at a line's end looks whole; what the outcome counted tells.

@@ -53,8 +53,8 @@ impl Direct {
         Ok(Direct { stream, buffer: FrameBuffer::new(MAX_FRAME_BYTES), next_correlation_id: 0 })
     }
 
-    /// Asks in a version and waits for the answer, at most `patience`. After an error the connection
-    /// is of no more use.
+    /// Asks in a version and waits for the answer, at most `patience`. After an error the
+    /// connection is of no more use.
     ///
     /// # Errors
     /// When the connection ends, the answer is late or cannot be read.

@@ -196,12 +196,19 @@ pub(crate) fn parse_unique<T: DeserializeOwned>(text: &str) -> Result<T, String>
     parse(text)
 }
 
+/// Writes a file that is there as a whole or not at all; what could not be written leaves nothing.
 fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {
     let beside = file.with_extension("tmp");
-    let mut out = File::create(&beside)?;
-    out.write_all(text)?;
-    out.sync_all()?;
-    fs::rename(&beside, file)?;
+    let written = File::create(&beside).and_then(|mut out| {
+        out.write_all(text)?;
+        out.sync_all()?;
+        fs::rename(&beside, file)
+    });
+    if let Err(error) = written {
+        // The first failure is the one to tell.
+        let _as_it_is = fs::remove_file(&beside);
+        return Err(error);
+    }
     match file.parent() {
         Some(parent) if parent != Path::new("") => File::open(parent)?.sync_all(),
         _ => Ok(()),

@@ -134,8 +134,7 @@ pub struct Workload {
 /// The least that must happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Floor {
-    /// A count of the verdict (`acknowledged`, `read`, `acknowledged.all`), or one that the run
-    /// counts itself (`outcome.json`, `coverage`).
+    /// A count of the verdict: `acknowledged`, `read`, `acknowledged.all`, `fault.kill`, ...
     pub floor: String,
     /// At least so many.
     pub wanted: u64,

@@ -52,9 +52,6 @@ pub struct Outcome {
     /// Where each key stood at the end.
     #[serde(default)]
     pub partitions: BTreeMap<Key, FinalPartition>,
-    /// What happened how often, for floors that the history alone cannot count.
-    #[serde(default)]
-    pub coverage: BTreeMap<String, u64>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Map<String, serde_json::Value>,
@@ -83,7 +80,6 @@ impl Outcome {
             lag_windows: Vec::new(),
             limits: Vec::new(),
             partitions: BTreeMap::new(),
-            coverage: BTreeMap::new(),
             extra: Map::new(),
         }
     }
@@ -233,6 +229,16 @@ pub struct Limit {
     pub limit_ms: u64,
     /// What was measured, milliseconds.
     pub took_ms: u64,
+    /// When the time that was measured began, nanoseconds of the run.
+    #[serde(default)]
+    pub from: TimeNs,
+    /// When it ended; the end of time where an older program wrote this.
+    #[serde(default = "end_of_time")]
+    pub to: TimeNs,
+}
+
+fn end_of_time() -> TimeNs {
+    TimeNs::MAX
 }
 
 /// Where a key stood at the end.

@@ -9,6 +9,7 @@ use highwater_history::{
     journal::{Act, JournalEntry, left_to_heal},
     lines::{Line, LineWriter, Lines},
     metadata::MetadataRecord,
+    outcome::Ended,
     reader::HistoryReader,
     samples::Sample,
 };
@@ -234,4 +235,15 @@ fn a_manifest_that_is_wrong_names_the_field() {
     let file = file_with(&folder, "manifest.json", "{\"seed\": 1}");
     let why = Manifest::read(&file).expect_err("it is refused").to_string();
     assert!(why.contains("missing field `format`"), "{why}");
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("outcome.json");
+    fs::create_dir(&file).expect("a folder in its place");
+    let outcome = Outcome::new(Ended::Complete, 1);
+    outcome.write(&file).expect_err("a folder is no file");
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("it can be listed").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }

@@ -2,7 +2,7 @@
 
 use highwater_history::{
     TimeNs,
-    outcome::{Outcome, Recovery},
+    outcome::{LagWindow, Outcome, Recovery},
     verdict::Finding,
 };
 
@@ -11,6 +11,8 @@ use crate::{
     finding::Findings,
     view::{KeyView, RunView},
 };
+
+const NS_PER_MS: TimeNs = 1_000_000;
 
 /// Counts conditions of recovery that were not met, and limits of the user that were passed.
 pub static ENTRY: Entry = Entry {
@@ -34,8 +36,8 @@ fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
         None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
     for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
-        let (from, to) = measured(outcome, &limit.name);
-        if let Some(why) = lagged(outcome, from, to) {
+        let over_ns = ms(limit.took_ms.saturating_sub(limit.limit_ms));
+        if let Some(why) = lagged(outcome, (limit.from, limit.to), over_ns) {
             findings.undecided(why);
             continue;
         }
@@ -52,7 +54,9 @@ fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Finding
     if recovery.recovered {
         return;
     }
-    if let Some(why) = lagged(outcome, recovery.healed_at, recovery.ended_at) {
+    let took_ns = recovery.ended_at.saturating_sub(recovery.healed_at);
+    let over_ns = took_ns.saturating_sub(ms(recovery.limit_ms));
+    if let Some(why) = lagged(outcome, (recovery.healed_at, recovery.ended_at), over_ns) {
         findings.undecided(why);
         return;
     }
@@ -73,16 +77,15 @@ fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Finding
     }
 }
 
-/// The window in which a limit was measured: recovery for its own, else the whole run.
-fn measured(outcome: &Outcome, limit: &str) -> (TimeNs, TimeNs) {
-    match &outcome.recovery {
-        Some(recovery) if limit == "max-recovery" => (recovery.healed_at, recovery.ended_at),
-        _ => (0, outcome.at),
-    }
+/// While the harness itself was late, nobody can tell the cluster's slowness from its own: time
+/// over the limit counts only as far as the lateness does not explain it.
+fn lagged(outcome: &Outcome, (from, to): (TimeNs, TimeNs), over_ns: TimeNs) -> Option<String> {
+    let within = |lag: &LagWindow| lag.to.min(to).saturating_sub(lag.from.max(from));
+    let late_ns: TimeNs = outcome.lag_windows.iter().map(within).sum();
+    let explains = late_ns > 0 && over_ns <= late_ns;
+    explains.then(|| format!("the harness itself was {} ms late then", late_ns / NS_PER_MS))
 }
 
-/// While the harness itself was late, nobody can tell the cluster's slowness from its own.
-fn lagged(outcome: &Outcome, from: TimeNs, to: TimeNs) -> Option<String> {
-    let overlaps = outcome.lag_windows.iter().find(|lag| lag.from <= to && lag.to >= from);
-    overlaps.map(|lag| format!("the harness itself was {} ms late then", lag.lag / 1_000_000))
+fn ms(milliseconds: u64) -> TimeNs {
+    milliseconds.saturating_mul(NS_PER_MS)
 }

@@ -115,14 +115,25 @@ impl World {
                 let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
                 partition.final_read_to = Some(to);
             }
+            ("fault", [f, node]) => self.fault(f, number(node)?),
+            _ => self.outcome_line(command, args)?,
+        }
+        Ok(())
+    }
+
+    /// A line about how the run ended.
+    fn outcome_line(&mut self, command: &str, args: &[&str]) -> Result<(), String> {
+        match (command, args) {
             ("stuck", [key, condition, seen @ ..]) => self.stuck(key, condition, seen),
-            ("lag", []) => {
-                let window = LagWindow { from: 0, to: u64::MAX, lag: 300 * MS };
-                self.outcome().lag_windows.push(window);
+            ("lag", [lasted @ ..]) => {
+                let lasted: u64 = lasted.first().map_or(Ok(300), |ms| number(ms))?;
+                let lag = lasted * MS;
+                self.outcome().lag_windows.push(LagWindow { from: 0, to: lag, lag });
             }
             ("limit", [name, limit, took]) => {
-                let (limit_ms, took_ms) = (number(limit)?, number(took)?);
-                self.outcome().limits.push(Limit { name: (*name).to_owned(), limit_ms, took_ms });
+                let (name, limit_ms, took_ms) = ((*name).to_owned(), number(limit)?, number(took)?);
+                let limit = Limit { name, limit_ms, took_ms, from: 0, to: took_ms * MS };
+                self.outcome().limits.push(limit);
             }
             ("assert", [held, claim @ ..]) => self.assert(held, &claim.join(" "))?,
             ("expect", [count, bounds @ ..]) => self.expect(count, bounds)?,
@@ -132,7 +143,6 @@ impl World {
             }
             ("ended", ["complete"]) => self.outcome().ended = Ended::Complete,
             ("ended", ["interrupted"]) => self.outcome().ended = Ended::Interrupted,
-            ("fault", [f, node]) => self.fault(f, number(node)?),
             _ => return Err("this is no line of the notation".to_owned()),
         }
         Ok(())
@@ -207,6 +217,8 @@ impl World {
     fn stuck(&mut self, key: &str, condition: &str, seen: &[&str]) {
         let recovery = self.outcome().recovery.as_mut().expect("a script's outcome has one");
         recovery.recovered = false;
+        recovery.healed_at = 0;
+        recovery.ended_at = (recovery.limit_ms + 100) * MS;
         recovery.missing.push(Missing {
             key: Some(Key::from(key)),
             condition: condition.to_owned(),

@@ -15,7 +15,8 @@
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0           a session of processes 3 and 4
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
-//! meanwhile x 2 [unclean]                one while the next operation is under way, before its attempts
+//! meanwhile x 2 [unclean]                one while the next operation is under way, before its
+//!                       attempts
 //! metadata-cut          the metadata log goes on where its file ends
 //! told-leader x 2 1     a sample: node 2 leads under epoch 1
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
@@ -28,7 +29,8 @@
 //! sample x 2 1 [leads=0] [start=1]      the high watermark that a replica told at this time, as
 //!                       leader of epoch 0, with its log start
 //! read-to x 3           how far the final reader came; without it, to the end
-//! stuck x hw text       recovery failed for this reason; `lag` makes the harness late then
+//! stuck x hw text       recovery failed for this reason, 100 ms over its limit
+//! lag [ms]              the harness was late for its first 300 ms, or so many
 //! limit max-recovery 100 250             a limit in ms, and what it took
 //! assert broken text    what the schedule asserts: held, broken, undecided
 //! expect anomalies.duplicate >=1 <=2      what it expects of a count of the verdict

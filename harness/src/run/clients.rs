@@ -58,8 +58,8 @@ impl Clients {
         Ok(self.ended.await.map_err(|_gone| crashed())??)
     }
 
-    /// Waits until the clients end although nobody stopped them, and says why. Clients that ended so
-    /// have nothing to give back.
+    /// Waits until the clients end although nobody stopped them, and says why. Clients that ended
+    /// so have nothing to give back.
     pub async fn failed(&mut self) -> Failure {
         match (&mut self.ended).await {
             Ok(Ok(_)) => Failure::Harness("the clients stopped by themselves".into()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use highwater_history::{
     Outcome,
     format::Document,
-    outcome::{Crash, Ended, FaultStatus, FinalPartition, LagWindow, Limit, Recovery, Witness},
+    outcome::{Crash, Ended, FinalPartition, LagWindow, Limit, Recovery, Witness},
 };
 use highwater_workloads::Key;
 
@@ -55,7 +55,6 @@ impl Ending<'_> {
         outcome.events = Some(self.world.folder.count_events()?);
         outcome.limits = self.limits()?;
         outcome.partitions = self.partitions();
-        outcome.coverage = coverage(&self.played);
         outcome.crashes = self.world.cluster.crashes().iter().map(crash).collect();
         outcome.harness_failure = self.failure;
         outcome.recovery = Some(self.recovery);
@@ -69,19 +68,21 @@ impl Ending<'_> {
 
     /// The limits that the user set, and what was measured.
     fn limits(&self) -> Result<Vec<Limit>, Failure> {
-        let recovery_ns = self.recovery.ended_at - self.recovery.healed_at;
-        let limit = |name: &str, span: Span, took_ns: u64| Limit {
+        let limit = |name: &str, span: Span, (from, to): (u64, u64)| Limit {
             name: name.into(),
             limit_ms: span.0,
-            took_ms: took_ns / 1_000_000,
+            took_ms: to.saturating_sub(from) / 1_000_000,
+            from,
+            to,
         };
         let mut limits = Vec::new();
         if let Some(span) = self.setup.max_recovery {
-            limits.push(limit("max-recovery", span, recovery_ns));
+            let recovery = (self.recovery.healed_at, self.recovery.ended_at);
+            limits.push(limit("max-recovery", span, recovery));
         }
         if let Some(span) = self.setup.max_unavailable {
-            let gap_ns = availability::longest_gap(&self.world.folder.history_path())?;
-            limits.push(limit("max-unavailable", span, gap_ns));
+            let gap = availability::longest_gap(&self.world.folder.history_path())?;
+            limits.push(limit("max-unavailable", span, gap));
         }
         Ok(limits)
     }
@@ -117,15 +118,4 @@ impl Ending<'_> {
 fn crash(life: &Life) -> Crash {
     let ended = life.exit.map_or_else(String::new, |exit| exit.to_string());
     Crash { node: life.node.0, incarnation: life.incarnation, ended }
-}
-
-/// How often each kind of fault provably acted.
-fn coverage(played: &Played) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for fault in &played.faults {
-        if fault.status == FaultStatus::Installed {
-            *counts.entry(format!("fault.{}", fault.kind)).or_default() += 1;
-        }
-    }
-    counts
 }

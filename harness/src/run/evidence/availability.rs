@@ -8,11 +8,12 @@ use highwater_history::{
     reader::HistoryReader,
 };
 
-/// The longest time, in nanoseconds, that any key asked for a send and got none acknowledged.
+/// The longest time that any key asked for a send and got none acknowledged: from, to, nanoseconds
+/// of the run.
 ///
 /// # Errors
 /// When the history cannot be read.
-pub fn longest_gap(history: &Path) -> Result<u64, FormatError> {
+pub fn longest_gap(history: &Path) -> Result<(u64, u64), FormatError> {
     let mut gaps = Gaps::default();
     for event in HistoryReader::open(history)? {
         gaps.event(&event?);
@@ -24,7 +25,7 @@ pub fn longest_gap(history: &Path) -> Result<u64, FormatError> {
 #[derive(Debug, Default)]
 struct Gaps {
     waiting: BTreeMap<Key, u64>,
-    longest: u64,
+    longest: (u64, u64),
     /// When a send last began or ended: afterwards nobody asked any more.
     last: u64,
 }
@@ -40,7 +41,7 @@ impl Gaps {
             }
             (Function::Send, EventKind::Ok) => {
                 if let Some(since) = self.waiting.remove(key) {
-                    self.longest = self.longest.max(event.time.saturating_sub(since));
+                    self.longest = longer(self.longest, (since, event.time));
                 }
             }
             _ => {}
@@ -48,10 +49,15 @@ impl Gaps {
     }
 
     /// The longest one; those that are open at the end count as long as they were seen.
-    fn longest(&self) -> u64 {
-        let open = self.waiting.values().map(|since| self.last.saturating_sub(*since));
-        open.max().unwrap_or(0).max(self.longest)
+    fn longest(&self) -> (u64, u64) {
+        let open = self.waiting.values().map(|since| (*since, self.last));
+        open.fold(self.longest, longer)
     }
+}
+
+fn longer(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
+    let length = |(from, to): (u64, u64)| to.saturating_sub(from);
+    if length(b) > length(a) { b } else { a }
 }
 
 #[cfg(test)]
@@ -75,7 +81,7 @@ mod tests {
         for (time, kind) in events.into_iter().chain([(45, "ok"), (50, "invoke")]) {
             gaps.event(&event(time, kind, time));
         }
-        assert_eq!(gaps.longest(), 35);
+        assert_eq!(gaps.longest(), (10, 45));
     }
 
     #[test]
@@ -84,6 +90,6 @@ mod tests {
         for (time, kind) in [(5, "invoke"), (7, "ok"), (10, "invoke"), (20, "fail"), (90, "fail")] {
             gaps.event(&event(time, kind, time));
         }
-        assert_eq!(gaps.longest(), 80);
+        assert_eq!(gaps.longest(), (10, 90));
     }
 }
