@@ -18,6 +18,7 @@ mod fetch;
 mod fetchers;
 mod forward;
 mod gather;
+mod group;
 pub mod kernel;
 mod leader_hint;
 pub mod metadata_follower;

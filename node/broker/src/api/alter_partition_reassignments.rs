@@ -13,6 +13,7 @@ use highwater_wire::messages::{
 use highwater_wire::{ErrorCode, StrBytes};
 
 use crate::controller::{answer, code_and_message};
+use crate::group::by_topic;
 use crate::node::Node;
 use crate::reply::ReplyToken;
 
@@ -51,21 +52,18 @@ fn reassignments(request: &AlterPartitionReassignmentsRequest) -> Vec<Reassignme
 fn response(
     results: &[(PartitionRef, Result<(), Refusal>)],
 ) -> AlterPartitionReassignmentsResponse {
-    let mut topics: Vec<ReassignableTopicResponse> = Vec::new();
-    for (place, result) in results {
+    let rows = results.iter().map(|(place, result)| {
         let (code, message) = code_and_message(result);
         let row = ReassignablePartitionResponse::default()
             .with_partition_index(place.index)
             .with_error_code(code)
             .with_error_message(message);
-        match topics.iter_mut().find(|topic| topic.name.as_str() == place.topic) {
-            Some(topic) => topic.partitions.push(row),
-            None => topics.push(
-                ReassignableTopicResponse::default()
-                    .with_name(TopicName(StrBytes::from_string(place.topic.clone())))
-                    .with_partitions(vec![row]),
-            ),
-        }
-    }
-    AlterPartitionReassignmentsResponse::default().with_responses(topics)
+        (place.topic.as_str(), row)
+    });
+    let topics = by_topic(rows).into_iter().map(|(topic, rows)| {
+        ReassignableTopicResponse::default()
+            .with_name(TopicName(StrBytes::from_string(topic.to_owned())))
+            .with_partitions(rows)
+    });
+    AlterPartitionReassignmentsResponse::default().with_responses(topics.collect())
 }

@@ -8,6 +8,7 @@ use highwater_wire::messages::{ElectLeadersRequest, ElectLeadersResponse, TopicN
 use highwater_wire::{ErrorCode, StrBytes};
 
 use crate::controller::{answer, code_and_message};
+use crate::group::by_topic;
 use crate::node::Node;
 use crate::reply::ReplyToken;
 
@@ -36,13 +37,11 @@ fn handle(node: &mut Node, request: ElectLeadersRequest, reply: ReplyToken) {
 }
 
 fn refuse(request: &ElectLeadersRequest, error: ErrorCode) -> ElectLeadersResponse {
-    let mut topics = Vec::new();
-    for place in places(request) {
-        let row =
-            PartitionResult::default().with_partition_id(place.index).with_error_code(error.code());
-        push(&mut topics, &place.topic, row);
-    }
-    ElectLeadersResponse::default().with_replica_election_results(topics)
+    let places = places(request);
+    grouped(places.iter().map(|place| {
+        let row = PartitionResult::default().with_partition_id(place.index);
+        (place.topic.as_str(), row.with_error_code(error.code()))
+    }))
 }
 
 fn places(request: &ElectLeadersRequest) -> Vec<PartitionRef> {
@@ -56,24 +55,21 @@ fn places(request: &ElectLeadersRequest) -> Vec<PartitionRef> {
 }
 
 fn response(results: &[(PartitionRef, Result<(), Refusal>)]) -> ElectLeadersResponse {
-    let mut topics = Vec::new();
-    for (place, result) in results {
+    grouped(results.iter().map(|(place, result)| {
         let (code, message) = code_and_message(result);
         let row = PartitionResult::default()
             .with_partition_id(place.index)
             .with_error_code(code)
             .with_error_message(message);
-        push(&mut topics, &place.topic, row);
-    }
-    ElectLeadersResponse::default().with_replica_election_results(topics)
+        (place.topic.as_str(), row)
+    }))
 }
 
-fn push(topics: &mut Vec<ReplicaElectionResult>, topic: &str, row: PartitionResult) {
-    if let Some(known) = topics.iter_mut().find(|known| known.topic.as_str() == topic) {
-        known.partition_result.push(row);
-        return;
-    }
-    let name = TopicName(StrBytes::from_string(topic.to_owned()));
-    let result = ReplicaElectionResult::default().with_topic(name);
-    topics.push(result.with_partition_result(vec![row]));
+fn grouped<'a>(rows: impl Iterator<Item = (&'a str, PartitionResult)>) -> ElectLeadersResponse {
+    let topics = by_topic(rows).into_iter().map(|(topic, rows)| {
+        ReplicaElectionResult::default()
+            .with_topic(TopicName(StrBytes::from_string(topic.to_owned())))
+            .with_partition_result(rows)
+    });
+    ElectLeadersResponse::default().with_replica_election_results(topics.collect())
 }

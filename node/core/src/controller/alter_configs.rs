@@ -20,10 +20,13 @@ impl Controller {
         &mut self,
         request: &AlterConfigs,
     ) -> Vec<(Resource, Result<(), Refusal>)> {
+        let mut named: BTreeMap<&Resource, usize> = BTreeMap::new();
+        for (resource, _) in &request.resources {
+            *named.entry(resource).or_default() += 1;
+        }
         let mut results = Vec::new();
         for (resource, changes) in &request.resources {
-            let named = request.resources.iter().filter(|(other, _)| other == resource).count();
-            let result = if named > 1 {
+            let result = if named[resource] > 1 {
                 Err(Refusal::new(ErrorCode::InvalidRequest, "a resource is named more than once"))
             } else {
                 self.plan_configs(resource, changes).map(|wanted| {
@@ -92,15 +95,12 @@ impl Controller {
             ConfigOp::Append(value) => {
                 let added = needed(value)?;
                 let mut entries = self.list(resource, name)?;
-                for entry in split(&added) {
-                    if !entries.contains(&entry) {
-                        entries.push(entry);
-                    }
-                }
+                let mut known: BTreeSet<String> = entries.iter().cloned().collect();
+                entries.extend(split(&added).into_iter().filter(|new| known.insert(new.clone())));
                 Ok(Some(entries.join(",")))
             }
             ConfigOp::Subtract(value) => {
-                let removed = split(&needed(value)?);
+                let removed: BTreeSet<String> = split(&needed(value)?).into_iter().collect();
                 let mut entries = self.list(resource, name)?;
                 entries.retain(|entry| !removed.contains(entry));
                 Ok(Some(entries.join(",")))
