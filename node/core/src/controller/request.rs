@@ -126,7 +126,7 @@ pub struct NewTopic {
 }
 
 /// A topic by name or by identity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopicRef {
     /// By its name.
     Name(String),

@@ -10,7 +10,7 @@ use super::assignment::Assignment;
 use super::machine::Controller;
 use super::reply::CreatedTopic;
 use super::request::{CreateTopics, NewTopic, TopicRef};
-use super::topic_name::check_new_topic_name;
+use super::topic_name::{SimilarNames, check_new_topic_name};
 use crate::error::{ErrorCode, Refusal};
 use crate::metadata::Record;
 use crate::metadata::record::{ConfigRecord, DirectoryId, PartitionRecord, Resource, TopicRecord};
@@ -26,23 +26,38 @@ struct Plan {
     replication_factor: i16,
 }
 
+/// What the topics of one request share.
+struct Creation {
+    validate_only: bool,
+    similar: SimilarNames,
+    rng: ChaCha8Rng,
+}
+
 impl Controller {
     pub(super) fn create_topics(
         &mut self,
         request: &CreateTopics,
     ) -> Vec<(String, Result<CreatedTopic, Refusal>)> {
+        // Before anything is looked at: a request may ask for two thousand million partitions.
+        let partitions = request.topics.iter().map(|topic| self.partitions_of(topic));
+        if partitions.fold(0, usize::saturating_add) > MAX_PARTITIONS {
+            return request.topics.iter().map(|topic| (topic.name.clone(), too_many())).collect();
+        }
         let mut named: BTreeMap<&str, usize> = BTreeMap::new();
         for topic in &request.topics {
             *named.entry(&topic.name).or_default() += 1;
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(request.seed);
-        let mut budget = MAX_PARTITIONS;
+        let mut creation = Creation {
+            validate_only: request.validate_only,
+            similar: SimilarNames::of(&self.image),
+            rng: ChaCha8Rng::seed_from_u64(request.seed),
+        };
         let mut results = Vec::new();
         for topic in &request.topics {
             let times = named.get_mut(topic.name.as_str()).expect("each name was counted");
             let result = match std::mem::take(times) {
                 0 => continue, // a name given twice is answered once
-                1 => self.create_topic(topic, request.validate_only, &mut budget, &mut rng),
+                1 => self.create_topic(topic, &mut creation),
                 _ => {
                     let text = format!("{} is named more than once", topic.name);
                     Err(Refusal::new(ErrorCode::InvalidRequest, text))
@@ -56,40 +71,27 @@ impl Controller {
     fn create_topic(
         &mut self,
         topic: &NewTopic,
-        validate_only: bool,
-        budget: &mut usize,
-        rng: &mut ChaCha8Rng,
+        creation: &mut Creation,
     ) -> Result<CreatedTopic, Refusal> {
-        let plan = self.plan_topic(topic, *budget, rng)?;
-        let partitions = plan.assignments.len();
-        *budget -= partitions;
+        let plan = self.plan_topic(topic, creation)?;
         let mut created = CreatedTopic {
             id: TopicId::default(),
-            partitions: partitions as i32,
+            partitions: plan.assignments.len() as i32,
             replication_factor: plan.replication_factor,
             configs: plan.configs.clone(),
         };
-        if !validate_only {
-            created.id = self.fresh_topic_id(rng);
+        if !creation.validate_only {
+            created.id = self.fresh_topic_id(&mut creation.rng);
+            creation.similar.add(&topic.name);
             self.write_topic(topic.name.clone(), created.id, plan);
         }
         Ok(created)
     }
 
-    fn plan_topic(
-        &self,
-        topic: &NewTopic,
-        budget: usize,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<Plan, Refusal> {
-        check_new_topic_name(&topic.name, &self.image)?;
+    fn plan_topic(&self, topic: &NewTopic, creation: &mut Creation) -> Result<Plan, Refusal> {
+        check_new_topic_name(&topic.name, &self.image, &creation.similar)?;
         let configs = self.check_topic_configs(topic)?;
-        // Before anything is placed: a request may ask for two thousand million partitions.
-        if self.partitions_of(topic) > budget {
-            let text = format!("a request creates at most {MAX_PARTITIONS} partitions");
-            return Err(Refusal::new(ErrorCode::PolicyViolation, text));
-        }
-        let assignments = self.assign(topic, rng)?;
+        let assignments = self.assign(topic, &mut creation.rng)?;
         let replication_factor = assignments.first().map_or(0, |a| a.replicas.len() as i16);
         Ok(Plan { assignments, configs, replication_factor })
     }
@@ -159,26 +161,52 @@ impl Controller {
         }
     }
 
+    /// The results are in the order of `topics`. What is named more than once is not deleted.
     pub(super) fn delete_topics(
         &mut self,
         topics: &[TopicRef],
     ) -> Vec<Result<(String, TopicId), Refusal>> {
-        topics.iter().map(|topic| self.delete_topic(topic)).collect()
+        let mut named: BTreeMap<&TopicRef, usize> = BTreeMap::new();
+        let mut meant: BTreeMap<TopicId, usize> = BTreeMap::new();
+        let found: Vec<_> = topics.iter().map(|topic| (topic, self.topic_id(topic))).collect();
+        for (topic, found) in &found {
+            *named.entry(topic).or_default() += 1;
+            if let Ok(id) = found {
+                *meant.entry(*id).or_default() += 1;
+            }
+        }
+        let delete = |(topic, found): (&TopicRef, Result<TopicId, Refusal>)| {
+            if named[topic] > 1 || found.as_ref().is_ok_and(|id| meant[id] > 1) {
+                let text = "a topic is named more than once";
+                return Err(Refusal::new(ErrorCode::InvalidRequest, text));
+            }
+            found.map(|id| self.delete_topic(id))
+        };
+        found.into_iter().map(delete).collect()
     }
 
-    fn delete_topic(&mut self, topic: &TopicRef) -> Result<(String, TopicId), Refusal> {
-        let id = match topic {
+    /// The identity of a topic that exists.
+    fn topic_id(&self, topic: &TopicRef) -> Result<TopicId, Refusal> {
+        match topic {
             TopicRef::Name(name) => self.image.topic_ids.get(name).copied().ok_or_else(|| {
                 let text = format!("there is no topic {name}");
                 Refusal::new(ErrorCode::UnknownTopicOrPartition, text)
-            })?,
-            TopicRef::Id(id) => *id,
-        };
-        let Some(topic) = self.image.topics.get(&id) else {
-            return Err(Refusal::new(ErrorCode::UnknownTopicId, "there is no topic of this id"));
-        };
-        let name = topic.name.clone();
-        self.write(Record::RemoveTopic(id));
-        Ok((name, id))
+            }),
+            TopicRef::Id(id) if self.image.topics.contains_key(id) => Ok(*id),
+            TopicRef::Id(_) => {
+                Err(Refusal::new(ErrorCode::UnknownTopicId, "there is no topic of this id"))
+            }
+        }
     }
+
+    fn delete_topic(&mut self, id: TopicId) -> (String, TopicId) {
+        let name = self.image.topics[&id].name.clone();
+        self.write(Record::RemoveTopic(id));
+        (name, id)
+    }
+}
+
+fn too_many<T>() -> Result<T, Refusal> {
+    let text = format!("a request creates at most {MAX_PARTITIONS} partitions");
+    Err(Refusal::new(ErrorCode::PolicyViolation, text))
 }

@@ -1,5 +1,7 @@
 //! Which names a topic may have.
 
+use std::collections::BTreeMap;
+
 use crate::error::{ErrorCode, Refusal};
 use crate::metadata::Image;
 
@@ -29,24 +31,53 @@ pub fn check_topic_name(name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks a name against those that exist: names that differ in '.' and '_' only would share the
-/// name of their metrics.
-pub(super) fn check_new_topic_name(name: &str, image: &Image) -> Result<(), Refusal> {
+/// The names that new topics must differ from in more than '.' and '_': they would share the name
+/// of their metrics.
+pub(super) struct SimilarNames(BTreeMap<String, String>);
+
+impl SimilarNames {
+    /// Those of all topics.
+    pub(super) fn of(image: &Image) -> SimilarNames {
+        let mut names = SimilarNames(BTreeMap::new());
+        for name in image.topic_ids.keys() {
+            names.add(name);
+        }
+        names
+    }
+
+    /// One more topic.
+    pub(super) fn add(&mut self, name: &str) {
+        if let Some(plain) = plain(name) {
+            self.0.insert(plain, name.to_owned());
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&String> {
+        self.0.get(&plain(name)?)
+    }
+}
+
+/// What metrics make of a name; `None` for one that they leave as it is.
+fn plain(name: &str) -> Option<String> {
+    name.contains(['.', '_']).then(|| name.replace('.', "_"))
+}
+
+/// Checks a name against those that exist.
+pub(super) fn check_new_topic_name(
+    name: &str,
+    image: &Image,
+    similar: &SimilarNames,
+) -> Result<(), Refusal> {
     check_topic_name(name)?;
     if name == METADATA_TOPIC {
         let text = format!("{METADATA_TOPIC} is the metadata log");
-        return Err(Refusal::new(ErrorCode::InvalidTopicException, text));
+        return Err(Refusal::new(ErrorCode::InvalidRequest, text));
     }
     if image.topic_ids.contains_key(name) {
         let text = format!("a topic {name} exists already");
         return Err(Refusal::new(ErrorCode::TopicAlreadyExists, text));
     }
-    if !name.contains(['.', '_']) {
-        return Ok(());
-    }
-    let plain = |name: &str| name.replace('.', "_");
-    let wanted = plain(name);
-    match image.topic_ids.keys().find(|known| plain(known) == wanted) {
+    match similar.find(name) {
         Some(known) => {
             let text = format!("{name} differs from the topic {known} in '.' and '_' only");
             Err(Refusal::new(ErrorCode::InvalidTopicException, text))

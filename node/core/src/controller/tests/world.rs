@@ -157,8 +157,8 @@ impl World {
             }
             "create" => Request::CreateTopics(create(line)),
             "delete" => {
-                let topic = |name: &&str| TopicRef::Name((*name).to_owned());
-                Request::DeleteTopics(line.words.iter().map(topic).collect())
+                let topics = line.words.iter().map(|word| self.topic_ref(word));
+                Request::DeleteTopics(topics.collect())
             }
             "elect" => Request::ElectLeaders(elect(line)),
             "reassign" => Request::AlterReassignments(vec![Reassignment {
@@ -176,6 +176,17 @@ impl World {
     fn epoch(&self, line: &Line<'_>, broker: BrokerId) -> BrokerEpoch {
         let known = self.controller.image().brokers.get(&broker).map(|b| b.epoch);
         line.number("epoch").map_or(known.unwrap_or_default(), BrokerEpoch)
+    }
+
+    /// `NAME`, or `id:NAME` for the topic's identity; that of a topic that is not there is 9.
+    fn topic_ref(&self, word: &str) -> TopicRef {
+        match word.strip_prefix("id:") {
+            Some(name) => {
+                let known = self.controller.image().topic_ids.get(name);
+                TopicRef::Id(known.copied().unwrap_or(TopicId(9)))
+            }
+            None => TopicRef::Name(word.to_owned()),
+        }
     }
 
     fn heartbeat(&self, line: &Line<'_>) -> Heartbeat {
@@ -263,7 +274,10 @@ fn create(line: &Line<'_>) -> CreateTopics {
         configs: known.into_iter().filter_map(property).collect(),
     };
     let times = if line.text("times") == Some("2") { 2 } else { 1 };
-    CreateTopics { topics: vec![topic; times], validate_only: line.has("dry"), seed: 1 }
+    let more = line.text("with").into_iter().flat_map(|names| names.split(','));
+    let more = more.map(|name| NewTopic { name: name.to_owned(), ..topic.clone() });
+    let topics = std::iter::repeat_n(topic.clone(), times).chain(more).collect();
+    CreateTopics { topics, validate_only: line.has("dry"), seed: 1 }
 }
 
 fn elect(line: &Line<'_>) -> ElectLeaders {
