@@ -50,8 +50,10 @@ impl Cluster {
         Ok(guard)
     }
 
-    /// Ends every node: brokers are asked first and given `patience`, what is left is killed.
+    /// Ends every node for good: brokers are asked first and given `patience`, what is left is
+    /// killed.
     pub async fn end_all(&self, patience: Duration) {
+        self.close();
         let brokers: Vec<NodeId> = self.plan.brokers().map(|node| node.id).collect();
         let mut asked = Vec::new();
         for node in brokers {
@@ -67,8 +69,10 @@ impl Cluster {
         self.kill_all().await;
     }
 
-    /// Kills every node that is up and waits for the ends.
+    /// Kills every node that is up and waits for the ends. None starts any more: a fault that was
+    /// given up may be healing yet, and would start a node behind this pass.
     pub async fn kill_all(&self) {
+        self.close();
         let nodes: Vec<NodeId> = self.plan.nodes.keys().copied().collect();
         for node in nodes {
             if let Ok(mut exit) = self.ask_to_end(node, Signal::KILL) {

@@ -23,6 +23,9 @@ pub enum ClusterError {
     /// The act needs a node without a process.
     #[error("node {0} already has a running process")]
     Up(NodeId),
+    /// The cluster was ended for good; faults that heal late start nobody.
+    #[error("node {0} is not started: the cluster was ended")]
+    Closed(NodeId),
     /// The node ended before it served.
     #[error("node {node} ended with {exit} before it was ready; its output is in {folder}")]
     Died {

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use highwater_history::journal::Act;
@@ -30,6 +33,8 @@ pub struct Cluster {
     target: Arc<dyn Target>,
     pids: Arc<KnownPids>,
     slots: Mutex<BTreeMap<NodeId, Slot>>,
+    /// Whether no node may start any more; changed and read under the lock of the slots.
+    closed: AtomicBool,
     /// Ended lives whose node was started again before their end was recorded.
     superseded: Mutex<Vec<Slot>>,
     ended: Mutex<Vec<Life>>,
@@ -44,8 +49,8 @@ impl Cluster {
         journal: Arc<Journal>,
     ) -> Arc<Self> {
         let pids = Arc::new(KnownPids::default());
-        let (slots, superseded, ended) = Default::default();
-        Arc::new(Self { plan, journal, target, pids, slots, superseded, ended })
+        let (slots, closed, superseded, ended) = Default::default();
+        Arc::new(Self { plan, journal, target, pids, slots, closed, superseded, ended })
     }
 
     /// The plan.
@@ -150,10 +155,13 @@ impl Cluster {
     /// Starts `node` without waiting for it.
     ///
     /// # Errors
-    /// When it is up already or cannot be started.
+    /// When it is up already, cannot be started, or the cluster was ended for good.
     pub fn launch(self: &Arc<Self>, node: NodeId) -> Result<Spawned, ClusterError> {
         let plan = self.plan_of(node)?;
         let mut slots = self.lock();
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(ClusterError::Closed(node));
+        }
         let last = slots.get(&node);
         if last.is_some_and(|slot| slot.exit.now().is_none()) {
             return Err(ClusterError::Up(node));
@@ -231,6 +239,12 @@ impl Cluster {
 
     fn superseded(&self) -> MutexGuard<'_, Vec<Slot>> {
         self.superseded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets no node start any more. Who started before has a slot by now and can be signalled.
+    pub(super) fn close(&self) {
+        let _slots = self.lock();
+        self.closed.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn plan_of(&self, node: NodeId) -> Result<&NodePlan, ClusterError> {

@@ -119,6 +119,16 @@ async fn a_killed_node_says_so_and_can_start_again() {
 }
 
 #[tokio::test]
+async fn an_ended_cluster_starts_nobody() {
+    let bench = Bench::new(ORDERLY);
+    bench.cluster.start(ONE).await.unwrap();
+    bench.cluster.kill_all().await;
+    assert!(matches!(bench.cluster.start(ONE).await, Err(ClusterError::Closed(ONE))));
+    assert_eq!(bench.cluster.state(ONE), NodeState::Down);
+    bench.nothing_is_left().await;
+}
+
+#[tokio::test]
 async fn a_stopped_node_ends_by_itself() {
     let bench = Bench::new(ORDERLY);
     bench.cluster.start(ONE).await.unwrap();

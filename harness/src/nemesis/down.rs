@@ -71,7 +71,7 @@ impl Drop for Down {
     fn drop(&mut self) {
         for (node, _) in &self.nodes {
             match self.controls.cluster.launch(*node) {
-                Ok(_) | Err(ClusterError::Up(_)) => {}
+                Ok(_) | Err(ClusterError::Up(_) | ClusterError::Closed(_)) => {}
                 Err(error) => crate::stderr::line(format_args!("highwater: {error}")),
             }
         }

@@ -107,6 +107,18 @@ async fn pause_stops_nodes_and_healing_resumes_them() {
     bench.end().await;
 }
 
+/// A run that was interrupted gives up what is in force and leaves no process behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_heals_after_the_end_starts_nobody() {
+    let bench = Bench::start().await;
+    let kill = install(&bench, "kill", json!({"aim": {"nodes": [1, 2]}})).await;
+    let stop = install(&bench, "stop", json!({"aim": {"nodes": [3]}})).await;
+    bench.controls.cluster.kill_all().await;
+    drop(kill);
+    assert!(matches!(stop.heal().await, Err(NotInstalled::Harness(_))));
+    assert!([1, 2, 3, 101].iter().all(|node| bench.state(*node) == NodeState::Down));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn restart_leaves_a_new_process() {
     let bench = Bench::start().await;
