@@ -87,7 +87,10 @@ impl Cluster {
             let mut slots = self.lock();
             let up = slots.get_mut(&node).filter(|slot| slot.exit.now().is_none());
             let slot = up.ok_or(ClusterError::Down(node))?;
-            slot.life.asked = true;
+            match signal {
+                Signal::KILL => slot.life.asked.kill = true,
+                _ => slot.life.asked.stop = true,
+            }
             (slot.life.process, slot.exit.clone())
         };
         self.signal(node, process, signal)?;

@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use super::NodeId;
-use crate::process::{Exit, OsProcess};
+use crate::process::{Exit, OsProcess, Signal};
 
 /// One line per ended life, in the node's folder.
 const LIVES_FILE: &str = "lives.jsonl";
@@ -37,11 +37,29 @@ pub struct Life {
     pub process: OsProcess,
     /// How it ended; `None` while it runs.
     pub exit: Option<Exit>,
-    /// Whether the harness asked for the end; one that it did not ask for is the target's own.
-    pub asked: bool,
+    /// How the harness asked for the end.
+    pub asked: Asked,
+}
+
+/// How the harness asked a process to end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// By SIGTERM.
+    pub stop: bool,
+    /// By SIGKILL.
+    pub kill: bool,
 }
 
 impl Life {
+    /// Whether it ended otherwise than it was asked to: that end is the target's own.
+    #[must_use]
+    pub fn crashed(&self) -> bool {
+        let Some(exit) = self.exit else { return false };
+        // SIGTERM itself ends a process that has not begun to listen for it.
+        let stopped = exit.orderly() || exit == Exit::Signal(Signal::TERM.as_raw());
+        !(self.asked.kill && exit.killed() || self.asked.stop && stopped)
+    }
+
     /// Appends the ended life to `lives.jsonl` in the node's folder.
     pub(super) fn record(&self, folder: &Path) -> io::Result<()> {
         let mut line = serde_json::to_vec(self)?;

@@ -12,7 +12,7 @@ mod running;
 mod warnings;
 
 pub use error::ClusterError;
-pub use life::{Life, NodeState};
+pub use life::{Asked, Life, NodeState};
 pub use node_id::NodeId;
 pub use pause::PauseGuard;
 pub use plan::{ClusterPlan, ControllerPlacement, Listener, NodePlan, Place, PlanError, Roles};
@@ -20,4 +20,4 @@ pub use properties::{is_planned, server_properties};
 pub use running::Cluster;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

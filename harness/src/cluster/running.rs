@@ -10,7 +10,7 @@ use std::{
 
 use highwater_history::journal::Act;
 
-use super::{ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready, warnings};
+use super::{Asked, ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready, warnings};
 use crate::{
     journal::{ActId, Journal},
     process::{Exit, ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
@@ -102,11 +102,11 @@ impl Cluster {
         Some(slot.life.process)
     }
 
-    /// Lives that ended without being asked to, in the order of their ends: crashes of the target.
+    /// Lives that ended otherwise than asked to, in the order of their ends: crashes of the target.
     #[must_use]
     pub fn crashes(&self) -> Vec<Life> {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.iter().filter(|life| !life.asked).cloned().collect()
+        ended.iter().filter(|life| life.crashed()).cloned().collect()
     }
 
     /// Writes every node's configuration and makes its directories.
@@ -169,7 +169,8 @@ impl Cluster {
         let incarnation = last.map_or(0, |slot| slot.life.incarnation + 1);
         let spawned = self.spawn(plan, incarnation)?;
         self.pids.add(spawned.id.pid, node);
-        let life = Life { node, incarnation, process: spawned.id, exit: None, asked: false };
+        let asked = Asked::default();
+        let life = Life { node, incarnation, process: spawned.id, exit: None, asked };
         let last = slots.insert(node, Slot { life, exit: spawned.exit.clone(), paused: None });
         // One that ended a moment ago still waits for its burial.
         if let Some(last) = last.filter(|last| last.life.exit.is_none()) {

@@ -8,21 +8,23 @@ use highwater_history::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 
 use super::*;
 use crate::{
     clock::RunClock,
     journal::{self, Journal},
+    nemesis::{ClusterView, Controls, Ending, NoHooks, kill_nodes, stop_nodes},
     ports::PortPool,
     process::Exit,
+    proxy::ProxyNet,
     target::{BoxFuture, Capabilities, Command, Ready, Target, TargetError},
 };
 
 const SOON: Duration = Duration::from_secs(20);
 const ONE: NodeId = NodeId(1);
 /// Ends in order on SIGTERM, with a status of its own.
-const ORDERLY: &str = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done";
+pub(crate) const ORDERLY: &str = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done";
 
 #[derive(Debug)]
 struct Script(&'static str);
@@ -54,20 +56,31 @@ impl Target for Script {
     }
 }
 
-struct Bench {
-    cluster: Arc<Cluster>,
+/// Two brokers and a controller that are shell scripts.
+pub(crate) struct Bench {
+    pub(crate) cluster: Arc<Cluster>,
     folder: TempDir,
+    _ports: PortPool,
 }
 
 impl Bench {
-    fn new(script: &'static str) -> Self {
+    pub(crate) fn new(script: &'static str) -> Self {
         let folder = TempDir::new().unwrap();
         let placement = ControllerPlacement::Separate(1);
         let mut ports = PortPool::new();
         let plan = ClusterPlan::new(folder.path(), "c", 2, placement, &mut ports).unwrap();
         let journal = Arc::new(Journal::create(folder.path(), RunClock::start()).unwrap());
         let cluster = Cluster::new(Arc::new(plan), Arc::new(Script(script)), journal);
-        Self { cluster, folder }
+        Self { cluster, folder, _ports: ports }
+    }
+
+    /// What faults act through while this is seen.
+    pub(crate) async fn controls(&self, view: ClusterView) -> Controls {
+        let cluster = Arc::clone(&self.cluster);
+        let (pids, journal) = (Arc::clone(cluster.pids()), Arc::clone(cluster.journal()));
+        let net = ProxyNet::start(cluster.plan(), pids, journal).await.unwrap();
+        let (_sender, view) = watch::channel(Arc::new(view));
+        Controls { cluster, net, view, hooks: Arc::new(NoHooks) }
     }
 
     /// Acts that the journal would have a heal undo.
@@ -185,6 +198,27 @@ async fn an_end_that_nobody_asked_for_is_a_crash() {
     };
     timeout(SOON, crashed).await.unwrap();
     assert_eq!(bench.cluster.crashes()[0].exit, Some(Exit::Code(9)));
+}
+
+#[tokio::test]
+async fn an_end_otherwise_than_asked_for_is_a_crash() {
+    let bench = Bench::new("trap 'exit 101' TERM; echo ready; while :; do sleep 0.01; done");
+    bench.cluster.start_all().await.unwrap();
+    let controls = bench.controls(ClusterView::default()).await;
+    let killed = kill_nodes(&controls, &[NodeId(2)]).await.unwrap();
+    let stopped = stop_nodes(&controls, &[ONE], SOON).await.unwrap();
+    assert!(matches!(killed.ending(), Ending::Installed { .. }));
+    assert!(matches!(stopped.ending(), Ending::Indeterminate { .. }));
+    bench.cluster.kill_all().await;
+    bench.nothing_is_left().await;
+    let crashed = async {
+        while bench.cluster.crashes().is_empty() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(SOON, crashed).await.unwrap();
+    let crashes: Vec<_> = bench.cluster.crashes().iter().map(|l| (l.node, l.exit)).collect();
+    assert_eq!(crashes, [(ONE, Some(Exit::Code(101)))]);
 }
 
 #[tokio::test]

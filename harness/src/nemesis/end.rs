@@ -51,7 +51,7 @@ pub async fn kill_nodes(controls: &Controls, nodes: &[NodeId]) -> Result<Ended, 
     Ok(Ended { down, doubt })
 }
 
-/// Stops nodes in order; an exit without a signal is the proof. Who is late is killed.
+/// Stops nodes in order; the exit status of an orderly end is the proof. Who is late is killed.
 ///
 /// # Errors
 /// As [`kill_nodes`].
@@ -74,8 +74,8 @@ pub async fn stop_nodes(
     }
     let doubt = if !late.is_empty() {
         Some(format!("node {} did not stop within {} ms", late.join(", "), patience.as_millis()))
-    } else if !down.all_ended(|exit| matches!(exit, Exit::Code(_))) {
-        Some("a node ended by a signal instead of its own shutdown".to_owned())
+    } else if !down.all_ended(Exit::orderly) {
+        Some(format!("a node did not end in order: {}", down.describe()["exits"]))
     } else {
         None
     };

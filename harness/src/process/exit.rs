@@ -21,6 +21,13 @@ impl Exit {
     pub fn killed(self) -> bool {
         self == Self::Signal(rustix::process::Signal::KILL.as_raw())
     }
+
+    /// Whether it is what a process that shut itself down returns: 0, or from a JVM that was sent
+    /// SIGTERM 143.
+    #[must_use]
+    pub fn orderly(self) -> bool {
+        matches!(self, Self::Code(0 | 143))
+    }
 }
 
 impl From<ExitStatus> for Exit {
