@@ -58,10 +58,16 @@ impl Down {
                 waiting.push(tokio::spawn(async move { controls.start(node).await }));
             }
         }
-        let mut failed = None;
+        let mut failed: Option<ClusterError> = None;
         for start in waiting {
             let started = start.await.map_err(|error| NotInstalled::Harness(error.to_string()))?;
-            failed = failed.or(started.err());
+            // That a node does not come to serve must not hide a failure of ours.
+            failed = match (failed, started.err()) {
+                (Some(first), Some(next)) if first.is_the_targets() => {
+                    Some(if next.is_the_targets() { first } else { next })
+                }
+                (first, next) => first.or(next),
+            };
         }
         failed.map_or(Ok(()), |error| Err(error.into()))
     }

@@ -76,6 +76,16 @@ async fn a_node_that_does_not_come_back_leaves_the_kill_its_proof() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_does_not_come_back_hides_no_failure_of_ours() {
+    let bench = Bench::start().await;
+    bench.break_start(1);
+    bench.lose_program(2);
+    let active = install(&bench, "kill", json!({"aim": {"nodes": [1, 2]}})).await;
+    assert!(matches!(active.heal().await, Err(NotInstalled::Harness(_))));
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_nodes_in_order_and_healing_starts_them() {
     let bench = Bench::start().await;
     let active = install(&bench, "stop", json!({"aim": {"nodes": [2, 3]}})).await;
@@ -96,17 +106,6 @@ async fn a_dropped_fault_heals_as_well() {
     bench.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn pause_stops_nodes_and_healing_resumes_them() {
-    let bench = Bench::start().await;
-    let active = install(&bench, "pause", json!({"aim": "controller"})).await;
-    assert_eq!(bench.state(101), NodeState::Paused);
-    let proof = proof(active).await;
-    assert_eq!((&proof["state"], &proof["unanswered_probes"]), (&json!("T"), &json!(1)));
-    bench.until_whole().await;
-    bench.end().await;
-}
-
 /// A run that was interrupted gives up what is in force and leaves no process behind.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_heals_after_the_end_starts_nobody() {
@@ -117,6 +116,17 @@ async fn what_heals_after_the_end_starts_nobody() {
     drop(kill);
     assert!(matches!(stop.heal().await, Err(NotInstalled::Harness(_))));
     assert!([1, 2, 3, 101].iter().all(|node| bench.state(*node) == NodeState::Down));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pause_stops_nodes_and_healing_resumes_them() {
+    let bench = Bench::start().await;
+    let active = install(&bench, "pause", json!({"aim": "controller"})).await;
+    assert_eq!(bench.state(101), NodeState::Paused);
+    let proof = proof(active).await;
+    assert_eq!((&proof["state"], &proof["unanswered_probes"]), (&json!("T"), &json!(1)));
+    bench.until_whole().await;
+    bench.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,6 +39,8 @@ const LISTENING_MOST: Duration = Duration::from_secs(5);
 
 /// In a node's folder: its next start ends at once.
 const BROKEN: &str = "broken";
+/// In a node's folder: there is no program to start.
+const ABSENT: &str = "absent";
 
 /// Who hears whom: (asker, asked) for nodes, (0, asked) for a client.
 pub type Reach = BTreeSet<(i32, i32)>;
@@ -75,6 +77,10 @@ impl Target for StandIns {
         if node.folder.join(BROKEN).exists() {
             let arguments = ["-c", "exit 64"].map(str::to_owned).to_vec();
             return Command { program: "/bin/sh".into(), arguments, environment: Vec::new() };
+        }
+        if node.folder.join(ABSENT).exists() {
+            let (arguments, environment) = Default::default();
+            return Command { program: node.folder.join("none"), arguments, environment };
         }
         Command {
             program: std::env::current_exe().unwrap(),
@@ -131,8 +137,17 @@ impl Bench {
 
     /// From now on a start of the node ends at once.
     pub fn break_start(&self, node: i32) {
+        self.mark(node, BROKEN);
+    }
+
+    /// From now on the harness cannot start the node.
+    pub fn lose_program(&self, node: i32) {
+        self.mark(node, ABSENT);
+    }
+
+    fn mark(&self, node: i32, name: &str) {
         let folder = &self.controls.cluster.plan().nodes[&NodeId(node)].folder;
-        std::fs::write(folder.join(BROKEN), "").unwrap();
+        std::fs::write(folder.join(name), "").unwrap();
     }
 
     pub fn state(&self, node: i32) -> NodeState {
