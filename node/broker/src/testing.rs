@@ -10,8 +10,10 @@ use highwater_wire::{
 };
 
 use crate::config::{ListenerConfig, NodeConfig};
+use crate::connection::ListenerKind;
 use crate::effect::{ConnId, Effect, Effects, Input};
 use crate::node::Node;
+use crate::reply::ReplyToken;
 
 /// A node under test.
 pub(crate) struct Bench {
@@ -142,6 +144,18 @@ impl Bench {
         let response = Response { correlation_id: header.correlation_id, body: body.into() };
         let parts = codec::encode_response(header.api, header.version, &response).unwrap();
         self.frame(conn, parts.concat().into());
+    }
+}
+
+/// The right to answer the first request of a connection.
+pub(crate) fn token(conn: u64, api: ApiKey, version: i16) -> ReplyToken {
+    ReplyToken {
+        conn: ConnId(conn),
+        serial: 0,
+        header: RequestHeader { api, version, correlation_id: conn as i32, client_id: None },
+        listener: ListenerKind::Broker,
+        listener_name: "PLAINTEXT".to_owned(),
+        envelope: None,
     }
 }
 

@@ -128,7 +128,7 @@ pub static NODE_TABLE: &[Property<Settings>] = &[
         "fetch.max.bytes",
         Kind::Number(1024, INT_MAX),
         Some("57671680"),
-        |s, v| s.node.replication.consumer_fetch_max_bytes = number(v),
+        |s, v| s.node.replication.answer_max_bytes = number(v),
         "The most bytes that one Fetch is answered with.",
     ),
     row(

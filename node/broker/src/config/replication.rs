@@ -21,8 +21,8 @@ pub struct ReplicationConfig {
     pub socket_timeout_ms: u64,
     /// `replica.high.watermark.checkpoint.interval.ms`.
     pub high_watermark_checkpoint_interval_ms: u64,
-    /// `fetch.max.bytes`: the most that one consumer's request gets.
-    pub consumer_fetch_max_bytes: usize,
+    /// `fetch.max.bytes`: the most that one Fetch is answered with.
+    pub answer_max_bytes: usize,
     /// `max.incremental.fetch.session.cache.slots`.
     pub fetch_session_slots: usize,
     /// `producer.id.expiration.ms`.
@@ -45,7 +45,7 @@ impl Default for ReplicationConfig {
             fetch_backoff_ms: 1_000,
             socket_timeout_ms: 30_000,
             high_watermark_checkpoint_interval_ms: 5_000,
-            consumer_fetch_max_bytes: 55 << 20,
+            answer_max_bytes: 55 << 20,
             fetch_session_slots: 1_000,
             producer_id_expiration_ms: 86_400_000,
             producer_id_expiration_check_interval_ms: 600_000,

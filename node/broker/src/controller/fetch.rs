@@ -28,6 +28,9 @@ const EPOCHS_SINCE: i16 = 12;
 /// The replica's id stands in the replica state from here on.
 const REPLICA_STATE_SINCE: i16 = 15;
 
+/// The most bytes of an answer, as in Kafka; a larger first batch comes whole.
+const MAX_BYTES: usize = 8 << 20;
+
 /// Fetches that wait for the log to move.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Vec<Wait>);
@@ -94,6 +97,7 @@ fn asked(
         current_epoch: epoch(partition.current_leader_epoch),
     };
     let max_bytes = partition.partition_max_bytes.clamp(0, request.max_bytes.max(0)) as usize;
+    let max_bytes = max_bytes.min(MAX_BYTES);
     let deadline = now.plus_ms(request.max_wait_ms.max(0) as u64);
     Asked { fetch, max_bytes, deadline, reply }
 }
@@ -224,4 +228,18 @@ fn unknown(request: &FetchRequest, version: i16) -> FetchResponse {
             .with_partitions(topic.partitions.iter().map(partition).collect())
     };
     FetchResponse::default().with_responses(request.topics.iter().map(topic).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::token;
+
+    #[test]
+    fn no_answer_is_as_long_as_a_caller_may_ask_for() {
+        let huge = FetchPartition::default().with_partition_max_bytes(i32::MAX);
+        let request = FetchRequest::default().with_max_bytes(i32::MAX);
+        let asked = asked(Time(0), &request, &huge, token(2, highwater_wire::ApiKey::Fetch, 12));
+        assert_eq!(asked.max_bytes, MAX_BYTES);
+    }
 }

@@ -72,7 +72,7 @@ pub(super) fn plan(
     let SessionFetch { id, incremental, partitions } = fetch;
     let parts = partitions.into_iter().map(|(key, wanted)| part(node, reader, key, wanted));
     let parts = parts.collect();
-    let max_bytes = max_bytes(node, &request, reader);
+    let max_bytes = max_bytes(node, &request);
     Ok(Plan {
         reply,
         session: id,
@@ -104,13 +104,10 @@ fn reader(request: &FetchRequest, version: i16) -> Reader {
     }
 }
 
-/// Followers get what they ask for; consumers at most `fetch.max.bytes`.
-fn max_bytes(node: &Node, request: &FetchRequest, reader: Reader) -> usize {
+/// Everybody gets at most `fetch.max.bytes`, followers too; a larger first batch comes whole.
+pub(super) fn max_bytes(node: &Node, request: &FetchRequest) -> usize {
     let asked = request.max_bytes.max(0) as usize;
-    match reader {
-        Reader::Follower { .. } => asked,
-        _ => asked.min(node.config.replication.consumer_fetch_max_bytes),
-    }
+    asked.min(node.config.replication.answer_max_bytes)
 }
 
 fn session_request(request: &FetchRequest, version: i16) -> SessionRequest {

@@ -1,11 +1,14 @@
-//! Tests of fetch sessions (KIP-227).
+//! Tests of fetch sessions (KIP-227), and of how much one answer holds.
 
 use highwater_node_core::types::{Offset, Time};
 use highwater_wire::ErrorCode;
+use highwater_wire::messages::FetchRequest;
 
+use super::plan::max_bytes;
 use super::session::{Key, Told, Wanted};
 use super::sessions::{FetchSessions, NO_SESSION, SessionFetch, SessionRequest};
 use crate::replicas::TopicRef;
+use crate::testing::Bench;
 
 fn key(index: i32) -> Key {
     Key { topic: TopicRef::Name("t".to_owned()), index }
@@ -117,4 +120,17 @@ fn an_id_is_positive_and_free() {
     let mut sessions = FetchSessions::new(10);
     let mut id = |wish| sessions.take(Time(0), request(0, 0, &[(0, 0)]), wish).unwrap().id;
     assert_eq!((id(-7), id(i32::MIN), id(i32::MAX), id(i32::MAX)), (i32::MAX - 6, 1, i32::MAX, 2));
+}
+
+#[test]
+fn followers_too_get_at_most_what_the_node_gives() {
+    let bench = Bench::broker();
+    let most = bench.node.config.replication.answer_max_bytes;
+    let asked = |max, replica: i32| {
+        let request = FetchRequest::default().with_max_bytes(max).with_replica_id(replica.into());
+        max_bytes(&bench.node, &request)
+    };
+    for replica in [-1, 2] {
+        assert_eq!((asked(i32::MAX, replica), asked(100, replica)), (most, 100));
+    }
 }

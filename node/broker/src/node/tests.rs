@@ -2,12 +2,10 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use highwater_wire::messages::{ApiVersionsRequest, MetadataRequest};
-use highwater_wire::{ApiKey, ErrorCode, RequestHeader, ResponseKind, StrBytes, codec};
+use highwater_wire::{ApiKey, ErrorCode, ResponseKind, StrBytes, codec};
 
-use crate::connection::ListenerKind;
 use crate::effect::{ConnId, Effect};
-use crate::reply::ReplyToken;
-use crate::testing::Bench;
+use crate::testing::{Bench, token};
 
 const CONN: u64 = 2;
 
@@ -125,16 +123,7 @@ fn what_comes_before_the_broker_serves_is_answered_once_it_does() {
 #[test]
 fn an_answer_that_no_frame_can_hold_closes_its_connection() {
     let mut bench = serving();
-    let header =
-        RequestHeader { api: ApiKey::Metadata, version: 9, correlation_id: 1, client_id: None };
-    let token = ReplyToken {
-        conn: ConnId(CONN),
-        serial: 0,
-        header,
-        listener: ListenerKind::Broker,
-        listener_name: String::new(),
-        envelope: None,
-    };
+    let token = token(CONN, ApiKey::Metadata, 9);
     let piece = Bytes::from(vec![0; 1 << 20]);
     bench.node.kernel.reply_raw(token, vec![piece; 2048]);
     let out = &bench.node.kernel.io.out;
