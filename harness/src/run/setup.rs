@@ -323,6 +323,10 @@ fn properties(
                 let node = node.parse().map_err(|_| {
                     BadOption(format!("--set {text}: `{node}` is no node id; write 2:KEY=VALUE"))
                 })?;
+                if JUDGED_BY.contains(&key) {
+                    let why = "promises and time limits follow it, so all nodes must have the same";
+                    return bad(format!("--set {text}: {why}; write --set {key}={value}"));
+                }
                 may_be_set(text, key, &value, schedule)?;
                 single.entry(node).or_default().insert(key.to_owned(), value);
             }
@@ -334,6 +338,15 @@ fn properties(
     }
     Ok((all, single))
 }
+
+/// Properties that say what the run promises and how long things may take.
+const JUDGED_BY: [&str; 5] = [
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+    "log.flush.interval.messages",
+    "broker.session.timeout.ms",
+    "replica.lag.time.max.ms",
+];
 
 fn may_be_set(text: &str, key: &str, value: &str, schedule: &Schedule) -> Result<(), BadOption> {
     if is_planned(key) {
