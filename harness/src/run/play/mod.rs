@@ -2,6 +2,8 @@
 
 mod eye;
 mod force;
+#[cfg(test)]
+mod tests;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -63,6 +65,13 @@ pub struct Stage {
     pub tell: Tell,
 }
 
+/// Where in a schedule the player is, both counted from 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    round: u64,
+    step: u64,
+}
+
 /// Plays one schedule.
 pub struct Player {
     stage: Stage,
@@ -72,7 +81,7 @@ pub struct Player {
     names: BTreeMap<String, Known>,
     lasting: JoinSet<(FaultOutcome, Result<(), Failure>)>,
     held: Vec<Installed>,
-    installed: u64,
+    at: Place,
     begun: Begun,
 }
 
@@ -88,7 +97,7 @@ impl Player {
             names: BTreeMap::new(),
             lasting: JoinSet::new(),
             held: Vec::new(),
-            installed: 0,
+            at: Place::default(),
             begun: Begun { at: Instant::now(), sends: 0 },
         }
     }
@@ -101,8 +110,9 @@ impl Player {
         let end = Instant::now() + time;
         self.begin_step();
         self.tell_healing();
-        loop {
-            for step in &schedule.steps {
+        for round in 1.. {
+            for (step, nth) in schedule.steps.iter().zip(1..) {
+                self.at = Place { round, step: nth };
                 let bound = if schedule.repeat { Some(end) } else { None };
                 if !self.step(step, bound).await? {
                     break;
@@ -129,7 +139,8 @@ impl Player {
         if let Some(when) = &step.when {
             let limit = Instant::now() + step.within.duration();
             let before = self.before(when);
-            let met = self.wait(when, &before, end.map_or(limit, |end| end.min(limit))).await?;
+            let limit = end.map_or(limit, |end| end.min(limit));
+            let met = self.wait(when, &before, limit).await? == Some(true);
             if !met && end.is_some_and(|end| end <= Instant::now()) {
                 return Ok(false);
             }
@@ -174,7 +185,6 @@ impl Player {
     }
 
     async fn fault(&mut self, name: &str, step: &Step) -> Result<(), Failure> {
-        self.installed += 1;
         let mut outcome = fault_outcome(name);
         // It may act long before it is in force.
         let from = self.stage.clock.now_ns();
@@ -225,8 +235,10 @@ impl Player {
         let scene =
             fault::Scene { plan: cluster.plan(), capabilities: cluster.target().capabilities() };
         fault.applies(&scene).map_err(NotInstalled::Skipped)?;
-        let nth = self.installed;
-        let rng = Rng::seed_from_u64(stream(self.stage.seed, &format!("fault/{nth}")).next_u64());
+        // What a fault draws hangs on its place alone, not on what became of those before it.
+        let Place { round, step } = self.at;
+        let name = format!("fault/{round}/{step}");
+        let rng = Rng::seed_from_u64(stream(self.stage.seed, &name).next_u64());
         fault.install(&self.stage.controls, rng).await
     }
 
@@ -257,7 +269,7 @@ impl Player {
     async fn check(&mut self, check: &Condition, step: &Step) -> Result<(), Failure> {
         let (before, from) = (self.before(check), self.stage.clock.now_ns());
         let held = self.wait(check, &before, Instant::now() + step.within.duration()).await?;
-        self.assertion(check, step, from, Some(held));
+        self.assertion(check, step, from, held);
         Ok(())
     }
 
@@ -289,7 +301,9 @@ impl Player {
             None => "not decided",
         };
         (self.stage.tell)(&format!("{word}: {claim}"));
-        self.played.assertions.push(Assertion { claim, held, seen, reason: None });
+        let unseen = || format!("what `{}` is about was not observed", condition.text);
+        let reason = held.is_none().then(unseen);
+        self.played.assertions.push(Assertion { claim, held, seen, reason });
     }
 
     /// Heals what has no end of its own, in the reverse order, and waits for what has.
@@ -330,19 +344,18 @@ impl Player {
         self.healing.send_replace(healed.then_some(self.played.healed_at));
     }
 
-    /// Waits until a condition holds, at most until `limit`.
+    /// Waits until a condition holds, at most until `limit`; gives what the last look decided,
+    /// `None` where it hung on what was not observed.
     async fn wait(
         &mut self,
         condition: &Condition,
         before: &[Known],
         limit: Instant,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Option<bool>, Failure> {
         loop {
-            if self.look(|scene| condition.holds(scene, before)) {
-                return Ok(true);
-            }
-            if Instant::now() >= limit {
-                return Ok(false);
+            let decided = self.look(|scene| condition.decide(scene, before));
+            if decided == Some(true) || Instant::now() >= limit {
+                return Ok(decided);
             }
             self.next_observation().await?;
         }

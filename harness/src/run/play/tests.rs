@@ -1,0 +1,80 @@
+//! Schedules played on a cluster of shell scripts: what is decided, and what is drawn.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use highwater_history::outcome::FaultStatus;
+use highwater_workloads::{Acks, Catalog, driver::Progress, topic::TopicPlan};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::{Played, Player, Stage};
+use crate::{
+    clock::RunClock,
+    cluster::{
+        NodeId,
+        tests::{Bench, ORDERLY},
+    },
+    nemesis::{ClusterView, PartitionView},
+    steps::Schedule,
+};
+
+fn led_by(node: i32) -> ClusterView {
+    let partition = PartitionView { leader: Some(NodeId(node)), ..PartitionView::default() };
+    let partitions = BTreeMap::from([("run-all-0".parse().unwrap(), partition)]);
+    ClusterView { partitions, ..ClusterView::default() }
+}
+
+async fn play(view: ClusterView, steps: Value) -> Played {
+    let bench = Bench::new(ORDERLY);
+    bench.cluster.start_all().await.unwrap();
+    let (_counts, progress) = watch::channel(Progress::default());
+    let mut catalog = Catalog::default();
+    let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+    catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
+    let stage = Stage {
+        controls: bench.controls(view).await,
+        progress,
+        clock: RunClock::start(),
+        catalog: Arc::new(catalog),
+        seed: 1,
+        tell: Arc::new(|_| ()),
+    };
+    let schedule = json!({"format": 1, "name": "t", "steps": steps});
+    let schedule: Schedule = serde_json::from_value(schedule).unwrap();
+    let (healing, _healed) = watch::channel(None);
+    let played = Player::new(stage, healing).play(&schedule, Duration::ZERO).await.unwrap();
+    bench.cluster.kill_all().await;
+    played
+}
+
+/// docs/schedules.md: a check that could not be decided says why and is not broken.
+#[tokio::test]
+async fn a_check_on_what_was_never_observed_is_undecided() {
+    for (view, held) in
+        [(led_by(1), Some(true)), (led_by(2), Some(false)), (ClusterView::default(), None)]
+    {
+        let steps = json!([{"check": "leader(all-0) == 1", "within": "5ms", "claim": "1 leads"}]);
+        let played = play(view, steps).await;
+        let [assertion] = &*played.assertions else { panic!("one check") };
+        assert_eq!(assertion.held, held);
+        assert_eq!(assertion.reason.is_some(), held.is_none());
+    }
+}
+
+/// What a fault draws hangs on the seed and its place, not on what became of those before it.
+#[tokio::test]
+async fn a_condition_that_was_missed_shifts_no_later_draw() {
+    let drawn = async |first: &str| {
+        let kill = |when: &str| {
+            let with = json!({"aim": "one"});
+            json!({"when": when, "within": "1s", "do": "kill", "with": with, "for": "1ms"})
+        };
+        let mut steps = vec![kill(first)];
+        steps[0]["within"] = json!("30ms");
+        steps.extend((0..6).map(|_| kill("healed")));
+        let mut played = play(led_by(1), json!(steps)).await;
+        assert!(played.faults.iter().skip(1).all(|fault| fault.status == FaultStatus::Installed));
+        played.faults.split_off(1).into_iter().map(|fault| fault.targets).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn("leader(all-0) == 1").await, drawn("leader(all-0) == 2").await);
+}
