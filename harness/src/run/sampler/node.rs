@@ -85,37 +85,43 @@ impl Asker {
         };
         let asked = self.config.clock.now_ns();
         let catalog = self.config.catalog.clone();
-        let topics = catalog.topics().iter().map(|topic| &*topic.name);
-        let metadata = asks::metadata(&mut connection, topics, PATIENCE).await?;
+        let metadata = self.ask_metadata(&mut connection).await?;
         for key in catalog.keys() {
             if let Some(said) = partition_state(&catalog, key, &metadata) {
                 let sample = self.sample(asked, Said::Partition(said));
                 round.samples.push(sample);
             }
         }
-        let hosted = hosted(&catalog, self.node, &metadata);
-        round.metadata = Some(metadata);
-        self.ask_replicas(&mut connection, &hosted, round).await?;
+        let before = round.metadata.insert(metadata).clone();
+        let hosted = hosted(&catalog, self.node, &before);
+        if !hosted.is_empty() {
+            self.ask_replicas(&mut connection, &hosted, &before, round).await?;
+        }
         self.connection = Some(connection);
         Ok(())
     }
 
-    /// The high watermark is asked before the log end, or it could seem to be above it.
+    async fn ask_metadata(&self, connection: &mut Direct) -> Result<ClusterMetadata, DirectError> {
+        let topics = self.config.catalog.topics().iter().map(|topic| &*topic.name);
+        asks::metadata(connection, topics, PATIENCE).await
+    }
+
+    /// The high watermark is asked before the log end, or it could seem to be above it. Who leads
+    /// is asked before and after both, or what a deposed leader cut could seem to be its own still.
     async fn ask_replicas(
         &mut self,
         connection: &mut Direct,
         hosted: &[Key],
+        before: &ClusterMetadata,
         round: &mut Round,
     ) -> Result<(), DirectError> {
-        if hosted.is_empty() {
-            return Ok(());
-        }
         let catalog = self.config.catalog.clone();
         let asked = self.config.clock.now_ns();
         let from = |key: &Key| (*key, self.high_watermarks.get(key).copied().unwrap_or(0));
         let from: Vec<_> = hosted.iter().map(from).collect();
         let marks = asks::marks(connection, &catalog, &from, PATIENCE).await?;
         let ends = asks::log_ends(connection, &catalog, hosted.iter().copied(), PATIENCE).await?;
+        let after = self.ask_metadata(connection).await?;
         for key in hosted {
             let mark = marks.get(key).and_then(|mark| mark.ok());
             match mark {
@@ -124,8 +130,12 @@ impl Asker {
             };
             let end = ends.get(key).copied();
             round.replicas.insert(*key, (mark.map(|mark| mark.hw), end));
-            let said = Said::Replica(replica_state(&catalog, *key, mark, end));
-            let sample = self.sample(asked, said);
+            let mut state = replica_state(&catalog, *key, mark, end);
+            if let Some((leader, epoch)) = steady(&catalog, *key, before, &after) {
+                state.leads = Some(leader == Some(self.node.0));
+                state.leader_epoch = Some(epoch);
+            }
+            let sample = self.sample(asked, Said::Replica(state));
             round.samples.push(sample);
         }
         Ok(())
@@ -134,6 +144,22 @@ impl Asker {
     fn sample(&self, asked: u64, said: Said) -> Sample {
         Sample { asked, answered: self.config.clock.now_ns(), node: self.node.0, said }
     }
+}
+
+/// Leader and epoch of a key, if both sights name the same: then they held in between, too, for an
+/// epoch never comes back.
+fn steady(
+    catalog: &highwater_workloads::Catalog,
+    key: Key,
+    before: &ClusterMetadata,
+    after: &ClusterMetadata,
+) -> Option<(Option<i32>, i32)> {
+    let name = (catalog.topic(key).name.clone(), catalog.partition(key));
+    let led = |metadata: &ClusterMetadata| {
+        let seen = metadata.partitions.get(&name)?;
+        Some((seen.leader, seen.leader_epoch))
+    };
+    led(before).filter(|seen| led(after) == Some(*seen))
 }
 
 fn hosted(
@@ -180,5 +206,37 @@ fn replica_state(
         leo: end,
         leader_epoch: None,
         leads: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::event::Acks;
+    use highwater_workloads::{Catalog, Key, topic::TopicPlan};
+
+    use super::{ClusterMetadata, steady};
+    use crate::run::asks::PartitionMetadata;
+
+    fn led_by(leader: Option<i32>, leader_epoch: i32) -> ClusterMetadata {
+        let state = PartitionMetadata { leader, leader_epoch, ..PartitionMetadata::default() };
+        let partitions = [(("run-all".into(), 0), state)].into();
+        ClusterMetadata { partitions, ..ClusterMetadata::default() }
+    }
+
+    /// c.2: a high watermark is its epoch's only where nothing was cut between two questions.
+    #[test]
+    fn marks_are_of_an_epoch_that_stands_before_and_after_them() {
+        let mut catalog = Catalog::default();
+        let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+        catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
+        let steady = |before: &ClusterMetadata, after: &ClusterMetadata| {
+            steady(&catalog, Key(0), before, after)
+        };
+        let led = led_by(Some(1), 5);
+        assert_eq!(steady(&led, &led), Some((Some(1), 5)));
+        for other in [led_by(Some(1), 7), led_by(None, 5), ClusterMetadata::default()] {
+            assert_eq!(steady(&led, &other), None);
+            assert_eq!(steady(&other, &led), None);
+        }
     }
 }
