@@ -71,6 +71,10 @@ pub struct PartitionView {
 pub struct ClusterView {
     /// When the newest answer in it was received, nanoseconds since the run's start.
     pub time_ns: u64,
+    /// When each node was asked for what is known of it here, nanoseconds since the run's start:
+    /// that was true then or later. `time_ns` is the newest answer of any one node; what must be
+    /// seen of a node after some moment is known only if its own question left after that.
+    pub asked_ns: BTreeMap<NodeId, u64>,
     /// Brokers that the controller holds for alive (not fenced).
     pub live_brokers: Vec<NodeId>,
     /// The active controller, where it was found.
@@ -85,6 +89,12 @@ impl ClusterView {
     pub fn isr_is_full(&self) -> bool {
         let full = |p: &PartitionView| p.leader.is_some() && p.isr.len() == p.replicas.len();
         !self.partitions.is_empty() && self.partitions.values().all(full)
+    }
+
+    /// Whether what is known of `node` was asked after `at_ns`.
+    #[must_use]
+    pub fn asked_since(&self, node: NodeId, at_ns: u64) -> bool {
+        self.asked_ns.get(&node).is_some_and(|asked| *asked > at_ns)
     }
 
     /// Whether `node` is fenced, or no partition with a replica on it has it in its ISR.

@@ -9,6 +9,7 @@ use tokio::{sync::watch, time::Instant};
 use super::setup::Setup;
 use crate::{
     clock::RunClock,
+    cluster::NodeId,
     nemesis::{ClusterView, Partition, PartitionView, next_sight},
 };
 
@@ -93,14 +94,7 @@ impl Watcher<'_> {
     pub async fn idle(&self) -> Vec<Missing> {
         // What was observed before the clients stopped proves nothing.
         let stopped_at = self.clock.now_ns();
-        self.until_nothing_is_missing(|view| {
-            let mut missing = self.missing_idle(view);
-            if view.time_ns <= stopped_at {
-                missing.push(missing_of(None, "sample", "no observation since".into()));
-            }
-            missing
-        })
-        .await
+        self.until_nothing_is_missing(|view| self.missing_idle(view, stopped_at)).await
     }
 
     /// The result of both; `well_at` is when all was well while the clients worked.
@@ -136,18 +130,16 @@ impl Watcher<'_> {
         let counts = &self.progress.borrow().counts;
         let asked_until = self.clock.now_ns().saturating_sub(UNASKED_FOR.as_nanos() as u64);
         let unasked_counts = asked_until < healed_at;
-        if view.time_ns <= healed_at {
-            return vec![missing_of(None, "sample", "no observation since the last heal".into())];
-        }
-        let healed_at = Time::from_nanos(healed_at);
+        let since = Time::from_nanos(healed_at);
         let mut missing = Vec::new();
         for key in self.catalog.keys() {
             let Some(seen) = self.partition(view, key) else {
                 missing.push(self.missing(key, "leader", "the key was never observed".into()));
                 continue;
             };
+            missing.extend(self.missing_sight(view, key, seen, healed_at));
             missing.extend(self.missing_replicas(key, seen));
-            if takes_no_sends(counts, key, healed_at, unasked_counts) {
+            if takes_no_sends(counts, key, since, unasked_counts) {
                 let what = match self.catalog.topic(key).plan.acks {
                     Acks::Zero => "no send went out",
                     Acks::One | Acks::All => "no send was acknowledged",
@@ -156,6 +148,20 @@ impl Watcher<'_> {
             }
         }
         missing
+    }
+
+    /// The replicas of a key that were not asked since: what was seen of them may be over.
+    fn missing_sight(
+        &self,
+        view: &ClusterView,
+        key: Key,
+        seen: &PartitionView,
+        since: u64,
+    ) -> Option<Missing> {
+        let unasked = unasked(view, seen, since);
+        let nodes: Vec<String> = unasked.iter().map(ToString::to_string).collect();
+        let seen = format!("no observation since of: {}", nodes.join(", "));
+        (!unasked.is_empty()).then(|| self.missing(key, "sample", seen))
     }
 
     fn missing_replicas(&self, key: Key, seen: &PartitionView) -> Option<Missing> {
@@ -172,10 +178,11 @@ impl Watcher<'_> {
         (!out.is_empty()).then(|| self.missing(key, "isr", seen))
     }
 
-    fn missing_idle(&self, view: &ClusterView) -> Vec<Missing> {
+    fn missing_idle(&self, view: &ClusterView, stopped_at: u64) -> Vec<Missing> {
         let mut missing = Vec::new();
         for key in self.catalog.keys() {
             let Some(seen) = self.partition(view, key) else { continue };
+            missing.extend(self.missing_sight(view, key, seen, stopped_at));
             missing.extend(self.missing_replicas(key, seen));
             let end = seen.leader.and_then(|leader| seen.leo.get(&leader).copied());
             if end.is_none() || seen.high_watermark != end {
@@ -200,7 +207,8 @@ impl Watcher<'_> {
     }
 
     fn missing(&self, key: Key, condition: &str, seen: String) -> Missing {
-        missing_of(Some(self.catalog.name(key).into()), condition, seen)
+        let key = Some(self.catalog.name(key).into());
+        Missing { key, condition: condition.to_owned(), seen }
     }
 }
 
@@ -212,15 +220,31 @@ fn takes_no_sends(counts: &Counts, key: Key, healed_at: Time, unasked_counts: bo
     !since(counts.last_ok.get(&key)) && (asked || unasked_counts)
 }
 
-fn missing_of(key: Option<highwater_history::Key>, condition: &str, seen: String) -> Missing {
-    Missing { key, condition: condition.to_owned(), seen }
+fn unasked(view: &ClusterView, seen: &PartitionView, since: u64) -> Vec<NodeId> {
+    seen.replicas.iter().copied().filter(|node| !view.asked_since(*node, since)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use highwater_workloads::{Key, Time, fleet::Counts};
 
-    use super::takes_no_sends;
+    use super::{takes_no_sends, unasked};
+    use crate::{
+        cluster::NodeId,
+        nemesis::{ClusterView, PartitionView},
+    };
+
+    /// Rule 82: rest is seen at every replica, not at whichever answered last.
+    #[test]
+    fn every_replica_is_asked_after_the_moment_that_counts() {
+        let replicas = [1, 2].map(NodeId).to_vec();
+        let seen = PartitionView { replicas, ..PartitionView::default() };
+        let asked_ns = [(NodeId(1), 101), (NodeId(2), 100), (NodeId(3), 1)].into();
+        let view = ClusterView { time_ns: 150, asked_ns, ..ClusterView::default() };
+        assert_eq!(unasked(&view, &seen, 99), []);
+        assert_eq!(unasked(&view, &seen, 100), [NodeId(2)]);
+        assert_eq!(unasked(&ClusterView::default(), &seen, 0), seen.replicas);
+    }
 
     /// Rule 81: production is demanded of a key that somebody wanted to send to.
     #[test]

@@ -239,6 +239,7 @@ pub fn view() -> ClusterView {
     };
     ClusterView {
         time_ns: 1,
+        asked_ns: nodes.iter().map(|node| (*node, 1)).collect(),
         live_brokers: nodes,
         controller: Some(NodeId(101)),
         partitions: BTreeMap::from([("t-0".parse().unwrap(), partition)]),

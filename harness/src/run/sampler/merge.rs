@@ -27,6 +27,7 @@ struct Saying {
 pub struct Merged {
     catalog: Arc<Catalog>,
     time_ns: u64,
+    asked_ns: BTreeMap<NodeId, u64>,
     sayings: BTreeMap<(NodeId, Key), Saying>,
     brokers: BTreeMap<NodeId, (u64, Vec<i32>)>,
     replicas: BTreeMap<(Key, NodeId), (Option<i64>, Option<i64>)>,
@@ -39,6 +40,7 @@ impl Merged {
         Merged {
             catalog,
             time_ns: 0,
+            asked_ns: BTreeMap::new(),
             sayings: BTreeMap::new(),
             brokers: BTreeMap::new(),
             replicas: BTreeMap::new(),
@@ -53,6 +55,7 @@ impl Merged {
             self.replicas.insert((*key, round.node), *marks);
         }
         let Some(metadata) = &round.metadata else { return };
+        self.asked_ns.insert(round.node, round.asked);
         let known = self.brokers.entry(round.node).or_default();
         if known.1 != metadata.brokers {
             *known = (round.answered, metadata.brokers.clone());
@@ -79,6 +82,7 @@ impl Merged {
         let live = newest.map(|(_, brokers)| brokers.iter().copied().map(NodeId).collect());
         ClusterView {
             time_ns: self.time_ns,
+            asked_ns: self.asked_ns.clone(),
             live_brokers: live.unwrap_or_default(),
             controller,
             partitions: self.catalog.keys().filter_map(|key| self.partition(key)).collect(),
@@ -118,6 +122,7 @@ mod tests {
     use super::{Merged, Round};
     use crate::{
         cluster::NodeId,
+        nemesis::ClusterView,
         run::asks::{ClusterMetadata, PartitionMetadata},
     };
 
@@ -135,10 +140,17 @@ mod tests {
         };
         let replicas = BTreeMap::from([(Key(0), (Some(5), Some(9)))]);
         let metadata = Some(metadata);
-        Round { node: NodeId(node), samples: Vec::new(), metadata, replicas, answered }
+        let (node, samples, asked) = (NodeId(node), Vec::new(), answered - 5);
+        Round { node, samples, metadata, replicas, asked, answered }
     }
 
     fn merged(rounds: &[Round]) -> (i32, Vec<i32>) {
+        let view = view(rounds);
+        let seen = view.partitions.values().next().unwrap();
+        (seen.leader.unwrap().0, seen.isr.iter().map(|node| node.0).collect())
+    }
+
+    fn view(rounds: &[Round]) -> ClusterView {
         let mut catalog = Catalog::default();
         let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
         catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
@@ -146,9 +158,18 @@ mod tests {
         for round in rounds {
             merged.take(round);
         }
-        let view = merged.view(None);
-        let seen = view.partitions.values().next().unwrap();
-        (seen.leader.unwrap().0, seen.isr.iter().map(|node| node.0).collect())
+        merged.view(None)
+    }
+
+    #[test]
+    fn a_node_is_known_from_its_own_question_on_and_no_other_s() {
+        let mut silent = round(3, 40, 1, 5, &[1]);
+        silent.metadata = None;
+        let view = view(&[round(1, 10, 1, 5, &[1]), round(2, 30, 1, 5, &[1]), silent]);
+        assert_eq!(view.time_ns, 40);
+        assert_eq!(view.asked_ns, BTreeMap::from([(NodeId(1), 5), (NodeId(2), 25)]));
+        assert!(view.asked_since(NodeId(2), 24) && !view.asked_since(NodeId(2), 25));
+        assert!(!view.asked_since(NodeId(3), 0));
     }
 
     #[test]

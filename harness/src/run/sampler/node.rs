@@ -24,6 +24,8 @@ pub struct Round {
     pub metadata: Option<ClusterMetadata>,
     /// Of its own replicas: high watermark and log end, where known.
     pub replicas: BTreeMap<Key, (Option<i64>, Option<i64>)>,
+    /// When the first question left, nanoseconds of the run.
+    pub asked: u64,
     /// When the last answer came, nanoseconds of the run.
     pub answered: u64,
 }
@@ -66,6 +68,7 @@ impl Asker {
             samples: Vec::new(),
             metadata: None,
             replicas: BTreeMap::new(),
+            asked,
             answered: asked,
         };
         if let Err(error) = self.ask(&mut round).await {
