@@ -1,16 +1,11 @@
 //! All proxies of a cluster, as one network that rules can be put on.
 
-use std::{
-    io,
-    net::SocketAddr,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use highwater_history::journal::Act;
 use serde_json::json;
 use thiserror::Error;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
@@ -55,13 +50,13 @@ pub(super) struct Shared {
     pub(super) registry: Arc<Registry>,
     pub(super) pids: Arc<KnownPids>,
     pub(super) witness: WitnessFiles,
-    failures: Mutex<Vec<String>>,
+    failures: watch::Sender<Vec<String>>,
 }
 
 impl Shared {
     /// Notes a failure of the proxies themselves.
     pub(super) fn fail(&self, what: String) {
-        self.failures().push(what);
+        self.failures.send_modify(|failures| failures.push(what));
     }
 
     /// Notes a failure when a connection's opener by /proc is not who its client id says it is.
@@ -74,10 +69,6 @@ impl Shared {
                 ends.acceptor, ends.opener, ends.opener_pid
             ));
         }
-    }
-
-    fn failures(&self) -> MutexGuard<'_, Vec<String>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,7 +98,7 @@ impl ProxyNet {
             registry: Arc::default(),
             pids,
             witness,
-            failures: Mutex::default(),
+            failures: watch::Sender::default(),
         });
         let closed = CancellationToken::new();
         let closes = closed.clone().drop_guard();
@@ -150,7 +141,14 @@ impl ProxyNet {
     /// What went wrong in the proxies themselves: any entry is a harness failure, never a verdict.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
-        self.shared.failures().clone()
+        self.shared.failures.borrow().clone()
+    }
+
+    /// Waits until something goes wrong in the proxies themselves; gives the first.
+    pub async fn failed(&self) -> String {
+        let mut failures = self.shared.failures.subscribe();
+        let told = failures.wait_for(|failures| !failures.is_empty()).await;
+        told.expect("the sender lives as long as these proxies")[0].clone()
     }
 }
 

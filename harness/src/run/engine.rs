@@ -127,10 +127,10 @@ impl Run<'_> {
         let manifest = manifest::of(setup, world, command, reproduce);
         manifest.write(&world.folder.manifest_path())?;
         let history = History::new(Recorder::create(&world.folder.history_path())?);
-        let observers = Observers::start(setup, world);
+        let mut observers = Observers::start(setup, world);
         let hooks = self.hooks(&history, &observers);
         (self.tell)(&format!("{} brokers serve {} keys", setup.nodes, world.catalog.len()));
-        let mut broken = self.break_it(&history, &observers, &hooks).await?;
+        let mut broken = self.break_it(&history, &mut observers, &hooks).await?;
         let view = observers.view();
         let reader = self.final_reader(&history, &broken.fleet);
         let read_to = reader.read_all(&view, FINAL_READ_LIMIT).await?;
@@ -159,7 +159,7 @@ impl Run<'_> {
     async fn break_it(
         &self,
         history: &History,
-        observers: &Observers,
+        observers: &mut Observers,
         hooks: &Arc<EngineHooks>,
     ) -> Result<Broken, Failure> {
         let mut clients = self.clients(history)?;
@@ -193,6 +193,8 @@ impl Run<'_> {
             never = watcher.follow(healed, &mut well) => match never {},
             failure = clients.failed() => return Err(failure),
             failure = hooks.failed() => return Err(failure),
+            failure = observers.failed() => return Err(failure),
+            why = self.world.net.failed() => return Err(Failure::Harness(why)),
         };
         (self.tell)("everything is healed; waiting for recovery");
         let healed = self.bring_up(&controls, played.healed_at).await?;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use highwater_history::{FormatError, outcome::LagWindow};
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{
+    sync::watch,
+    task::{JoinError, JoinHandle},
+};
 
 use super::{
     fail::Failure,
@@ -52,14 +55,54 @@ impl Observers {
         self.view.clone()
     }
 
+    /// Waits until one ends although nobody stopped it, and says why. Observers that ended so cannot
+    /// be stopped any more.
+    pub async fn failed(&mut self) -> Failure {
+        let early = || Failure::Harness("an observer stopped by itself".into());
+        tokio::select! {
+            sampled = &mut self.sampler => match sampled {
+                Ok(Ok(())) => early(),
+                Ok(Err(error)) => error.into(),
+                Err(error) => crashed(error),
+            },
+            watched = &mut self.lag => watched.map_or_else(crashed, |_late| early()),
+        }
+    }
+
     /// Stops them; gives the windows in which the harness was late.
     ///
     /// # Errors
     /// When the samples could not be written.
     pub async fn finish(self) -> Result<Vec<LagWindow>, Failure> {
         self.stop.send_replace(true);
-        let crashed = |error| Failure::Harness(format!("an observer crashed: {error}"));
         self.sampler.await.map_err(crashed)??;
         self.lag.await.map_err(crashed)
+    }
+}
+
+fn crashed(error: JoinError) -> Failure {
+    Failure::Harness(format!("an observer crashed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, path::Path};
+
+    use highwater_history::FormatError;
+    use tokio::sync::watch;
+
+    use super::Observers;
+
+    #[tokio::test]
+    async fn a_sampler_that_cannot_write_is_heard_of_at_once() {
+        let full = FormatError::io(Path::new("samples.jsonl"), io::ErrorKind::StorageFull.into());
+        let mut observers = Observers {
+            stop: watch::Sender::new(false),
+            view: watch::Sender::default().subscribe(),
+            sampler: tokio::spawn(async { Err(full) }),
+            lag: tokio::spawn(std::future::pending()),
+        };
+        let why = observers.failed().await.to_string();
+        assert!(why.contains("samples.jsonl"), "{why}");
     }
 }

@@ -192,9 +192,10 @@ async fn a_caller_whose_name_is_not_its_processs_is_a_harness_failure() {
     assert_eq!(bench.net.failures(), Vec::<String>::new());
     let mut liar = Caller::connect(bench.place(ONE, Listener::Internal)).await;
     liar.name = "broker-3-fetcher-0";
-    liar.round_trip(FETCH, b"").await;
-    let failures = bench.net.failures();
-    assert!(failures.len() == 1 && failures[0].contains("broker-3-fetcher-0"), "{failures:?}");
+    let told = async { tokio::join!(liar.round_trip(FETCH, b""), bench.net.failed()).1 };
+    let why = timeout(LATE, told).await.expect("it is told at once");
+    assert!(why.contains("broker-3-fetcher-0"), "{why}");
+    assert_eq!(bench.net.failures(), [why]);
 }
 
 #[tokio::test]
