@@ -61,13 +61,10 @@ impl Tap {
             Some(ApiKey::Produce) => produce(head.version, answer),
             _ => fetch(head.version, answer),
         };
-        let (code, partitions) = match read {
-            Ok(read) => read,
-            Err(why) => {
-                let node = self.node;
-                shared.fail(format!("an answer of node {node} to {head:?} is unreadable: {why}"));
-                return;
-            }
+        // What the target sends is the target's: that it is no answer is for the client to tell.
+        let ((code, partitions), unreadable) = match read {
+            Ok(read) => (read, None),
+            Err(why) => ((0, Vec::new()), Some(why.to_string())),
         };
         let line = Witnessed {
             time: shared.witness.now_ns(),
@@ -75,6 +72,7 @@ impl Tap {
             client_id: exchange.client_id().unwrap_or_default(),
             correlation_id: head.correlation_id,
             code,
+            unreadable,
             partitions,
         };
         if let Err(error) = shared.witness.write(self.node, &line) {

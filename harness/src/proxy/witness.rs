@@ -28,6 +28,9 @@ pub struct Witnessed {
     pub correlation_id: i32,
     /// Error code of the whole answer (Fetch); 0 otherwise.
     pub code: i16,
+    /// Why it cannot be read, where it cannot: then it says nothing of any partition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
     /// What it said of each partition, in its order.
     pub partitions: Vec<WitnessedPartition>,
 }

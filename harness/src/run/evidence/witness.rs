@@ -3,12 +3,9 @@
 //! Every answer in the history must have passed a proxy as it is told. The other way round proves
 //! nothing: a client may have given up before the answer came.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{BufRead, BufReader},
-    path::Path,
-};
+mod seen;
+
+use std::{collections::BTreeMap, path::Path};
 
 use highwater_history::{
     Event, EventValue, FormatError,
@@ -16,19 +13,11 @@ use highwater_history::{
     outcome::Witness,
     reader::HistoryReader,
 };
-use highwater_workloads::{Catalog, op::code, outcome};
-
-use crate::proxy::Witnessed;
+use highwater_workloads::{Catalog, op::code};
+use seen::{Answer, Seen};
 
 /// Disagreements that are told; they are counted to the end.
 const TOLD: usize = 20;
-const PRODUCE: i16 = 0;
-const FETCH: i16 = 1;
-
-/// What identifies an answer to a send: client, broker, key, code, base offset.
-type SendSeen = (String, i32, String, String, i64);
-/// What identifies an answer to a poll: client, broker, key, last offset.
-type PollSeen = (String, i32, String, i64);
 
 /// Compares a history with the proxies' files in `nodes`.
 ///
@@ -40,76 +29,36 @@ pub fn compare_folder(
     brokers: &[i32],
     catalog: &Catalog,
 ) -> Result<Witness, FormatError> {
-    let mut seen = Seen::default();
-    for node in brokers {
+    let lines = |node: &i32| {
         let path = nodes.join(format!("proxy-{node}.jsonl"));
-        let file = File::open(&path).map_err(|source| FormatError::io(&path, source))?;
-        for line in BufReader::new(file).lines() {
-            let line = line.map_err(|source| FormatError::io(&path, source))?;
-            let witnessed: Witnessed = serde_json::from_str(&line)
-                .map_err(|error| FormatError::document(&path, error.to_string()))?;
-            seen.add(*node, &witnessed, catalog);
-        }
-    }
-    let mut comparison = Comparison::new(seen);
+        Ok((*node, seen::lines_of(&path)?))
+    };
+    let proxies = brokers.iter().map(lines).collect::<Result<_, FormatError>>()?;
+    let mut comparison = Comparison::new(Seen::new(catalog, proxies));
     for event in HistoryReader::open(history)? {
-        comparison.event(&event?);
+        comparison.event(&event?)?;
     }
     Ok(comparison.finish())
 }
 
-/// Every answer that the proxies saw, counted.
-#[derive(Debug, Default)]
-pub struct Seen {
-    sends: BTreeMap<SendSeen, u64>,
-    polls: BTreeMap<PollSeen, u64>,
-}
-
-impl Seen {
-    /// Adds what the proxy of `node` saw.
-    pub fn add(&mut self, node: i32, witnessed: &Witnessed, catalog: &Catalog) {
-        for partition in &witnessed.partitions {
-            let by_id = partition.topic.parse().ok();
-            let key = by_id
-                .and_then(|id| catalog.by_id(id, partition.partition))
-                .or_else(|| catalog.by_name(&partition.topic, partition.partition));
-            let Some(key) = key else { continue };
-            let (client, key) = (witnessed.client_id.clone(), catalog.name(key).to_owned());
-            match witnessed.api {
-                PRODUCE => {
-                    let code = outcome::row(partition.code).name.to_owned();
-                    let seen = (client, node, key, code, partition.offset);
-                    *self.sends.entry(seen).or_default() += 1;
-                }
-                FETCH if partition.code == 0 && partition.last_offset >= 0 => {
-                    let seen = (client, node, key, partition.last_offset);
-                    *self.polls.entry(seen).or_default() += 1;
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
 /// A comparison under way.
 #[derive(Debug)]
-pub struct Comparison {
-    seen: Seen,
+struct Comparison<'a> {
+    seen: Seen<'a>,
     /// Client id and acks=0 by process.
     clients: BTreeMap<u64, (String, bool)>,
     result: Witness,
     disagreements: usize,
 }
 
-impl Comparison {
+impl Comparison<'_> {
     /// Nothing was compared yet.
-    #[must_use]
-    pub fn new(seen: Seen) -> Comparison {
+    fn new(seen: Seen<'_>) -> Comparison<'_> {
         Comparison { seen, clients: BTreeMap::new(), result: Witness::default(), disagreements: 0 }
     }
 
     /// Takes the next event of the history.
-    pub fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> Result<(), FormatError> {
         if let EventValue::Open(open) = &event.value {
             // The final reader goes past the proxies.
             if open.role.as_deref() == Some("workload") {
@@ -119,20 +68,19 @@ impl Comparison {
                     .extend(open.processes.iter().map(|process| (*process, client.clone())));
             }
         }
-        let Process::Client(process) = event.process else { return };
-        let Some((client, silent)) = self.clients.get(&process).cloned() else { return };
+        let Process::Client(process) = event.process else { return Ok(()) };
+        let Some((client, silent)) = self.clients.get(&process).cloned() else { return Ok(()) };
         match (&event.f, event.kind) {
             (Function::Send, kind) if kind != EventKind::Invoke && !silent => {
-                self.send(event, &client);
+                self.send(event, &client)
             }
             (Function::Poll, EventKind::Ok) => self.poll(event, &client),
-            _ => {}
+            _ => Ok(()),
         }
     }
 
     /// The result.
-    #[must_use]
-    pub fn finish(mut self) -> Witness {
+    fn finish(mut self) -> Witness {
         let untold = self.disagreements - self.result.disagreements.len();
         if untold > 0 {
             self.result.disagreements.push(format!("and {untold} more"));
@@ -140,42 +88,49 @@ impl Comparison {
         self.result
     }
 
-    fn send(&mut self, event: &Event, client: &str) {
-        let EventValue::Ops(ops) = &event.value else { return };
-        let Some(MicroOp::Send { key, ack, .. }) = ops.first() else { return };
-        let Some(Attempts::List(attempts)) = &event.attempts else { return };
-        let answered = attempts.iter().filter(|attempt| !is_own_code(&attempt.code));
-        for attempt in answered {
+    fn send(&mut self, event: &Event, client: &str) -> Result<(), FormatError> {
+        let EventValue::Ops(ops) = &event.value else { return Ok(()) };
+        let Some(MicroOp::Send { key, ack, .. }) = ops.first() else { return Ok(()) };
+        let Some(Attempts::List(attempts)) = &event.attempts else { return Ok(()) };
+        for attempt in attempts {
+            let (node, code) = (attempt.node, &*attempt.code);
+            if code == code::MALFORMED_ANSWER {
+                // One such answer ends the connection and all that waits on it, and it may have been
+                // to a request that no proxy looks at: it is no disagreement.
+                let seen = self.seen.take(node, Answer::Unreadable(client))?;
+                self.result.compared += u64::from(seen);
+            }
+            if is_own_code(code) {
+                continue;
+            }
             // Only the deciding answer of an acknowledged send tells an offset.
             let offset = match (event.kind, ack) {
-                (EventKind::Ok, Ack::At(offset)) if attempt.code == "NONE" => *offset,
+                (EventKind::Ok, Ack::At(offset)) if code == "NONE" => *offset,
                 _ => -1,
             };
-            let code = attempt.code.clone();
-            let wanted = (client.to_owned(), attempt.node, key.to_string(), code.clone(), offset);
-            if !take(&mut self.seen.sends, &wanted) {
+            if !self.seen.take(node, Answer::Sent(client, key.as_str(), code, offset))? {
                 self.disagree(format!(
-                    "event {}: {client} says that node {} answered {code} at offset {offset} of \
-                     {key}; its proxy saw no such answer",
-                    event.index, attempt.node
+                    "event {}: {client} says that node {node} answered {code} at offset {offset} \
+                     of {key}; its proxy saw no such answer",
+                    event.index
                 ));
             }
             self.result.compared += 1;
         }
+        Ok(())
     }
 
-    fn poll(&mut self, event: &Event, client: &str) {
-        let EventValue::Ops(ops) = &event.value else { return };
-        let Some(MicroOp::Poll { records: Some(records) }) = ops.first() else { return };
-        let Some(node) = event.node else { return };
+    fn poll(&mut self, event: &Event, client: &str) -> Result<(), FormatError> {
+        let EventValue::Ops(ops) = &event.value else { return Ok(()) };
+        let Some(MicroOp::Poll { records: Some(records) }) = ops.first() else { return Ok(()) };
+        let Some(node) = event.node else { return Ok(()) };
         for (key, read) in records {
             // A damaged batch does not tell the client where it ends; it is a finding of its own.
             if event.payload_errors.iter().flatten().any(|error| error.key == *key) {
                 continue;
             }
             let Some(last) = read.last().and_then(|record| record.0) else { continue };
-            let wanted = (client.to_owned(), node, key.to_string(), last);
-            if !take(&mut self.seen.polls, &wanted) {
+            if !self.seen.take(node, Answer::Polled(client, key.as_str(), last))? {
                 self.disagree(format!(
                     "event {}: {client} says that node {node} gave it {key} up to offset {last}; \
                      its proxy saw no such answer",
@@ -184,6 +139,7 @@ impl Comparison {
             }
             self.result.compared += 1;
         }
+        Ok(())
     }
 
     fn disagree(&mut self, what: String) {
@@ -206,28 +162,22 @@ fn is_own_code(code: &str) -> bool {
     own.contains(&code)
 }
 
-fn take<K: Ord>(counts: &mut BTreeMap<K, u64>, key: &K) -> bool {
-    match counts.get_mut(key) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            true
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use highwater_history::{Event, event::Acks};
+    use highwater_history::{Event, event::Acks, outcome::Witness};
     use highwater_workloads::{Catalog, topic::TopicPlan};
 
     use super::{Comparison, Seen};
     use crate::proxy::{Witnessed, WitnessedPartition};
 
-    fn seen() -> Seen {
+    fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
         let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
         catalog.add(plan, "r-all".into(), uuid::Uuid::from_u128(7));
+        catalog
+    }
+
+    fn seen() -> Vec<Witnessed> {
         let partition = |offset, last_offset| WitnessedPartition {
             topic: "r-all".into(),
             partition: 0,
@@ -242,12 +192,24 @@ mod tests {
             client_id: "highwater-3".into(),
             correlation_id: 1,
             code: 0,
+            unreadable: None,
             partitions: vec![partition],
         };
-        let mut seen = Seen::default();
-        seen.add(2, &witnessed(0, partition(41, -1)), &catalog);
-        seen.add(2, &witnessed(1, partition(40, 44)), &catalog);
-        seen
+        vec![witnessed(0, partition(41, -1)), witnessed(1, partition(40, 44))]
+    }
+
+    /// Compares these lines of a history with what the proxy of node 2 saw; gives what is kept, too.
+    fn told(lines: &[&str], seen: Vec<Witnessed>) -> (Witness, usize) {
+        let catalog = catalog();
+        let lines_of_two: super::seen::WitnessLines = Box::new(seen.into_iter().map(Ok));
+        let seen = Seen::new(&catalog, [(2, lines_of_two)].into());
+        let mut comparison = Comparison::new(seen);
+        for line in lines {
+            let event: Event = serde_json::from_str(line).unwrap();
+            comparison.event(&event).unwrap();
+        }
+        let kept = comparison.seen.kept();
+        (comparison.finish(), kept)
     }
 
     const OPEN: &str = r#"{"index":0,"time":0,"process":"harness","type":"info","f":"open","value":
@@ -255,7 +217,6 @@ mod tests {
 
     fn compare(offset: i64, last: i64) -> (u64, usize) {
         let lines = [
-            OPEN.to_owned(),
             format!(
                 r#"{{"index":1,"time":1,"process":9,"type":"ok","f":"send",
                 "value":[["send","all-0",[{offset},5]]],"node":2,
@@ -267,12 +228,7 @@ mod tests {
                 "value":[["poll",{{"all-0":[[40,4],[{last},5]]}}]],"node":2}}"#
             ),
         ];
-        let mut comparison = Comparison::new(seen());
-        for line in &lines {
-            let event: Event = serde_json::from_str(line).unwrap();
-            comparison.event(&event);
-        }
-        let result = comparison.finish();
+        let (result, _) = told(&[OPEN, &lines[0], &lines[1]], seen());
         (result.compared, result.disagreements.len())
     }
 
@@ -282,11 +238,7 @@ mod tests {
         let line = r#"{"index":2,"time":2,"process":9,"type":"ok","f":"poll",
             "value":[["poll",{"all-0":[[40,4]]}]],"node":2,
             "payload_errors":[{"key":"all-0","offset":41,"fault":"corrupt"}]}"#;
-        let mut comparison = Comparison::new(seen());
-        for line in [OPEN, line] {
-            comparison.event(&serde_json::from_str(line).unwrap());
-        }
-        assert_eq!(comparison.finish().disagreements.len(), 0);
+        assert_eq!(told(&[OPEN, line], seen()).0.disagreements.len(), 0);
     }
 
     #[test]
@@ -298,5 +250,30 @@ mod tests {
     fn an_altered_completion_is_noticed() {
         assert_eq!(compare(42, 44), (2, 1));
         assert_eq!(compare(41, 45), (2, 1));
+    }
+
+    const SENT: &str = r#"{"index":1,"time":1,"process":9,"type":"ok","f":"send",
+        "value":[["send","all-0",[41,5]]],"node":2,
+        "attempts":[{"node":2,"at":0,"took":1,"code":"NONE"}]}"#;
+
+    #[test]
+    fn an_answer_is_told_of_once_and_then_forgotten() {
+        let mut seen = seen();
+        seen.truncate(1);
+        let (result, kept) = told(&[OPEN, SENT, SENT], seen.clone());
+        assert_eq!((result.disagreements.len(), kept), (1, 0));
+        seen.resize(100, seen[0].clone());
+        let (result, kept) = told(&[OPEN, SENT, SENT], seen);
+        assert_eq!((result.disagreements.len(), kept), (0, 0), "the rest is not even read");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_answer_is_the_target_s() {
+        let malformed = SENT.replace("NONE", "MALFORMED_ANSWER").replace("\"ok\"", "\"info\"");
+        let mut seen = seen();
+        seen.truncate(1);
+        (seen[0].unreadable, seen[0].partitions) = (Some("too short".into()), Vec::new());
+        let (result, _) = told(&[OPEN, &malformed, &malformed], seen);
+        assert_eq!((result.compared, result.disagreements.len()), (1, 0));
     }
 }
