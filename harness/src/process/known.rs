@@ -46,6 +46,12 @@ impl KnownPids {
         self.lock().nodes.iter().map(|(pid, node)| (*pid, *node)).collect()
     }
 
+    /// Whether `pid` is a node that has not ended.
+    #[must_use]
+    pub fn knows(&self, pid: i32) -> bool {
+        self.lock().nodes.contains_key(&pid)
+    }
+
     /// The pid of a node that is up.
     #[must_use]
     pub fn of(&self, node: NodeId) -> Option<i32> {

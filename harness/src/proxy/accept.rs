@@ -80,14 +80,27 @@ async fn connect(
         () = reset.cancelled() => None,
         opened = open(&shared, &ends, front, &mut opener) => opened,
     };
-    let Some((acceptor, requests)) = opened else {
+    let Some(Opened { acceptor, acceptor_pid, requests }) = opened else {
         connection::reset_socket(&opener);
         return;
     };
-    ends.acceptor_pid = shared.pids.of(front.node);
+    ends.acceptor_pid = acceptor_pid;
+    // At every moment one of the two entries is there for the end of a process to find.
+    let _whole = shared.registry.enter(ends, reset.clone());
     drop(entry);
-    let _entry = shared.registry.enter(ends, reset.clone());
+    if ends.pids().any(|pid| !shared.pids.knows(pid)) {
+        reset.cancel();
+    }
     connection::carry(&shared, ends, (opener, requests), acceptor, reset).await;
+}
+
+/// What a connection has once the node accepted it.
+struct Opened {
+    acceptor: TcpStream,
+    /// The node's process when it was dialled.
+    acceptor_pid: Option<i32>,
+    /// What the opener sent meanwhile.
+    requests: Stream,
 }
 
 /// Only nodes call on the INTERNAL and CONTROLLER listeners; whoever else does is a client. `None`
@@ -131,7 +144,7 @@ async fn open(
     ends: &Ends,
     front: Front,
     opener: &mut TcpStream,
-) -> Option<(TcpStream, Stream)> {
+) -> Option<Opened> {
     opener.set_nodelay(true).ok()?;
     let mut requests = Stream::new(Part::Request);
     let mut changes = shared.rules.changes();
@@ -150,9 +163,12 @@ async fn open(
         }
         hang(opener, &mut requests, &mut changes).await.ok()?;
     }
+    // Asked before: an end that comes between the two is noticed by this pid.
+    let before = shared.pids.of(front.node);
     let acceptor = TcpStream::connect(front.place.real).await.ok()?;
     acceptor.set_nodelay(true).ok()?;
-    Some((acceptor, requests))
+    let acceptor_pid = before.or_else(|| shared.pids.of(front.node));
+    Some(Opened { acceptor, acceptor_pid, requests })
 }
 
 /// The cuts in either direction: a handshake needs both.

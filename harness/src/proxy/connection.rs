@@ -40,8 +40,9 @@ impl Ends {
         }
     }
 
-    fn involves(&self, pid: i32) -> bool {
-        [self.opener_pid, self.acceptor_pid].contains(&Some(pid))
+    /// The processes at the two ends, where they are known.
+    pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
+        [self.opener_pid, self.acceptor_pid].into_iter().flatten()
     }
 }
 
@@ -70,13 +71,14 @@ impl Registry {
     /// Resets every connection that the process opened or accepted.
     pub(super) fn reset_process(&self, pid: i32) {
         for (ends, reset) in self.lock().by_number.values() {
-            if ends.involves(pid) {
+            if ends.pids().any(|end| end == pid) {
                 reset.cancel();
             }
         }
     }
 
     /// How many connections are open.
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.lock().by_number.len()
     }
