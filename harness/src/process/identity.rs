@@ -24,7 +24,6 @@ pub struct OsProcess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     state: char,
-    group: i32,
     start_ticks: u64,
 }
 
@@ -71,12 +70,6 @@ impl OsProcess {
     #[must_use]
     pub fn stopped(&self) -> bool {
         self.state() == Some('T')
-    }
-
-    /// The process group it belongs to; `None` when it is gone.
-    #[must_use]
-    pub fn group(&self) -> Option<i32> {
-        self.stat().map(|stat| stat.group)
     }
 
     /// Sends `signal` to the process group that it leads; `false` when the process is gone.
@@ -127,7 +120,6 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = rest.split_whitespace().collect();
     Some(Stat {
         state: fields.first()?.chars().next()?,
-        group: fields.get(2)?.parse().ok()?,
         start_ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -139,7 +131,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let text = "42 (a) b (c)) T 1 42 42 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0";
-        let stat = Stat { state: 'T', group: 42, start_ticks: 98_765 };
+        let stat = Stat { state: 'T', start_ticks: 98_765 };
         assert_eq!(parse_stat(text), Some(stat));
     }
 

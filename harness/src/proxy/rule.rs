@@ -1,11 +1,8 @@
 //! Rules on links, and the guards that take them back.
 
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use serde::{Deserialize, Serialize};
@@ -194,16 +191,6 @@ impl RuleGuard {
     #[must_use]
     pub fn stats(&self) -> RuleStats {
         self.active.stats()
-    }
-
-    /// Waits until the rule was felt, at most `patience`; says whether it was.
-    pub async fn acted(&self, patience: Duration) -> bool {
-        let felt = async {
-            while !self.stats().acted() {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        };
-        tokio::time::timeout(patience, felt).await.is_ok()
     }
 
     /// Takes the rule back without delivering what it withheld: the connections concerned are

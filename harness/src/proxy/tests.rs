@@ -69,6 +69,16 @@ impl Bench {
     }
 }
 
+/// Whether the rule is felt before long.
+async fn acted(rule: &RuleGuard) -> bool {
+    let felt = async {
+        while !rule.stats().acted() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(LATE, felt).await.is_ok()
+}
+
 /// Answers each request with its correlation id and body.
 async fn serve(listener: TcpListener) {
     loop {

@@ -30,7 +30,7 @@ async fn a_cut_of_requests_withholds_them_and_delivers_them_in_order_when_healed
     client.ask(OTHER, b"one").await;
     client.ask(OTHER, b"two").await;
     assert!(client.hears_nothing().await);
-    assert!(cut.acted(LATE).await);
+    assert!(acted(&cut).await);
     assert_eq!(cut.stats().frames, 2);
     drop(cut);
     assert_eq!(client.hear_soon().await, (1, b"one".to_vec()));
@@ -45,7 +45,7 @@ async fn a_cut_of_answers_lets_requests_through() {
     client.round_trip(OTHER, b"before").await;
     let cut = bench.rule(Link::to_node(ONE).reversed(), Action::Cut);
     client.ask(OTHER, b"heard").await;
-    assert!(cut.acted(LATE).await, "the node answered, so it got the request");
+    assert!(acted(&cut).await, "the node answered, so it got the request");
     assert!(client.hears_nothing().await);
     drop(cut);
     assert_eq!(client.hear_soon().await.1, b"heard");
@@ -81,7 +81,7 @@ async fn what_a_caller_sent_who_gave_up_before_the_handshake_never_arrives() {
     let cut = bench.rule(Link::to_node(ONE), Action::Cut);
     let mut client = bench.client_of(ONE).await;
     client.ask(OTHER, b"forgotten").await;
-    assert!(cut.acted(LATE).await);
+    assert!(acted(&cut).await);
     drop(client);
     wait_for_connections(&bench, 0).await;
 }
@@ -94,7 +94,7 @@ async fn a_cut_acts_on_connections_that_the_far_end_opened() {
     two.round_trip(FETCH, b"before").await;
     let cut = bench.rule(Link::nodes(ONE, TWO), Action::Cut);
     two.ask(FETCH, b"answer me").await;
-    assert!(cut.acted(LATE).await, "node 1 sent bytes to node 2: an answer");
+    assert!(acted(&cut).await, "node 1 sent bytes to node 2: an answer");
     assert!(two.hears_nothing().await);
     drop(cut);
     assert_eq!(two.hear_soon().await.1, b"answer me");
@@ -128,7 +128,7 @@ async fn lost_answers_never_come_and_their_connections_are_reset_at_the_end() {
     idle.round_trip(OTHER, b"before").await;
     let loss = bench.rule(Link::to_node(ONE).reversed(), Action::LoseAnswers);
     hit.ask(OTHER, b"lost").await;
-    assert!(loss.acted(LATE).await);
+    assert!(acted(&loss).await);
     assert!(hit.hears_nothing().await);
     drop(loss);
     let error = timeout(LATE, hit.hear()).await.unwrap().unwrap_err();
@@ -162,7 +162,7 @@ async fn a_held_answer_can_be_dropped_with_its_connection() {
     let hold = bench.rule(Link::to_node(ONE).reversed(), action);
     client.round_trip(OTHER, b"passes").await;
     client.ask(FETCH, b"dropped").await;
-    assert!(hold.acted(LATE).await);
+    assert!(acted(&hold).await);
     hold.discard();
     assert!(timeout(LATE, client.hear()).await.unwrap().is_err());
 }
