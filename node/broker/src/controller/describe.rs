@@ -52,7 +52,8 @@ fn replicas(node: &Node, version: i16) -> (Vec<ReplicaState>, Vec<ReplicaState>)
     let now_ms = node.kernel.unix_ms();
     let own = row(node.config.node_id, quorum.log_end(), (now_ms, now_ms));
     let votes = |id: &BrokerId| quorum.voters().0.contains(id);
-    let (voters, observers): (Vec<_>, Vec<_>) = quorum.members().partition(|(id, _)| votes(id));
+    let members = quorum.members(node.kernel.now());
+    let (voters, observers): (Vec<_>, Vec<_>) = members.partition(|(id, _)| votes(id));
     let voters = std::iter::once(own).chain(voters.into_iter().map(member_row));
     (voters.collect(), observers.into_iter().map(member_row).collect())
 }

@@ -5,6 +5,12 @@ use crate::error::ErrorCode;
 use crate::replica::EpochEnd;
 use crate::types::{BrokerId, LeaderEpoch, Offset, Time};
 
+/// How long an observer that fetches no more is remembered, as in Kafka.
+const OBSERVER_SILENCE_MS: u64 = 300_000;
+
+/// How many fetchers are remembered; more are served all the same. Any peer may name any number.
+const MEMBERS_MAX: usize = 1_000;
+
 /// A fetch of the metadata log by a voter or an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataFetch {
@@ -71,9 +77,16 @@ impl Quorum {
         FetchAnswer::Read { end, high_watermark: self.high_watermark }
     }
 
-    /// What the leader knows of those who fetched from it in this leadership.
-    pub fn members(&self) -> impl Iterator<Item = (BrokerId, Member)> {
-        self.members.iter().map(|(id, member)| (*id, *member))
+    /// What the leader knows of those who fetched from it in this leadership; who is no voter is
+    /// forgotten after [`OBSERVER_SILENCE_MS`].
+    pub fn members(&self, now: Time) -> impl Iterator<Item = (BrokerId, Member)> {
+        let current = move |(id, member): &(&BrokerId, &Member)| self.is_current(now, **id, member);
+        self.members.iter().filter(current).map(|(id, member)| (*id, *member))
+    }
+
+    fn is_current(&self, now: Time, id: BrokerId, member: &Member) -> bool {
+        let silence = now.since(member.fetched_at);
+        self.voters.0.contains(&id) || silence <= OBSERVER_SILENCE_MS * 1_000_000
     }
 
     fn check_fetcher(&self, fetch: MetadataFetch) -> Result<(), ErrorCode> {
@@ -97,9 +110,26 @@ impl Quorum {
     }
 
     fn note(&mut self, now: Time, fetch: MetadataFetch) {
-        let before = self.members.get(&fetch.replica).and_then(|member| member.caught_up_at);
-        let caught_up_at = if fetch.offset >= self.log_end { Some(now) } else { before };
+        let before = self.members.get(&fetch.replica).copied();
+        if before.is_none() && !self.has_room(now, fetch.replica) {
+            return;
+        }
+        let caught_up_at = match before {
+            _ if fetch.offset >= self.log_end => Some(now),
+            before => before.and_then(|member| member.caught_up_at),
+        };
         let member = Member { log_end: fetch.offset, fetched_at: now, caught_up_at };
         self.members.insert(fetch.replica, member);
+    }
+
+    /// Forgets the silent; true when this one more may be remembered.
+    fn has_room(&mut self, now: Time, new: BrokerId) -> bool {
+        let silent = |(id, member): (&BrokerId, &Member)| {
+            (!self.is_current(now, *id, member)).then_some(*id)
+        };
+        for id in self.members.iter().filter_map(silent).collect::<Vec<_>>() {
+            self.members.remove(&id);
+        }
+        self.voters.0.contains(&new) || self.members.len() < MEMBERS_MAX
     }
 }

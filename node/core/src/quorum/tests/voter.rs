@@ -100,12 +100,27 @@ fn rule_75_observers_get_only_what_is_committed() {
     tell(&mut quorum, QuorumInput::Appended(Offset(5)));
     let (end, high_watermark) = (Offset(1), Offset(1));
     assert_eq!(fetch(&mut quorum, 1, 0, -1, 1), FetchAnswer::Read { end, high_watermark });
-    let members: Vec<(BrokerId, Member)> = quorum.members().collect();
+    let members: Vec<(BrokerId, Member)> = quorum.members(Time(0)).collect();
     assert_eq!(members.len(), 1);
     assert_eq!((members[0].0, members[0].1.log_end), (BrokerId(1), Offset(0)));
     // a reader that is no member leaves no trace
     fetch(&mut quorum, -1, 0, -1, -1);
-    assert_eq!(quorum.members().count(), 1);
+    assert_eq!(quorum.members(Time(0)).count(), 1);
+}
+
+#[test]
+fn observers_that_are_gone_are_forgotten_and_never_too_many_remembered() {
+    let mut quorum = leader();
+    let later = Time(0).plus_ms(300_001);
+    for id in 100..2_000 {
+        fetch(&mut quorum, id, 0, -1, 1);
+    }
+    assert_eq!(quorum.members(Time(0)).count(), 1_000);
+    assert_eq!(quorum.members(later).count(), 0);
+    let (replica, offset) = (BrokerId(1), Offset(0));
+    let one = MetadataFetch { replica, offset, last_epoch: None, current_epoch: None };
+    quorum.fetch(later, one, &mut Vec::new());
+    assert_eq!(quorum.members.len(), 1);
 }
 
 #[test]
