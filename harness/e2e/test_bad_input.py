@@ -46,6 +46,13 @@ def test_a_missing_binary_is_a_harness_failure(highwater):
     sentence(highwater("run", "--time", "1s", env={"HIGHWATER_NODE_BIN": "/no/such/binary"}), 70, "/no/such/binary")
 
 
+def test_mutants_that_cannot_be_asked_for_are_no_empty_list(highwater):
+    """70 where only they are wanted; all else is listed without them."""
+    env = {"HIGHWATER_NODE_BIN": "/no/such/binary"}
+    sentence(highwater("list", "mutants", env=env), 70, "/no/such/binary")
+    sentence(highwater("list", "--json", env=env), 0, "/no/such/binary")
+
+
 def test_a_full_disk_is_a_harness_failure(highwater, tmp_path):
     """An --out that cannot be written is said at once."""
     sentence(highwater("run", "--time", "1s", "--out", "/dev/full/x"), 70, "/dev/full")

@@ -6,7 +6,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Exit, out};
-use crate::{fault, schedule, target};
+use crate::{
+    fault, schedule,
+    target::{self, TargetError},
+};
 
 /// Options of `list`.
 #[derive(Debug, Args)]
@@ -51,10 +54,26 @@ struct Planted {
 /// Lists.
 pub(super) fn list(args: &ListArgs) -> Exit {
     let wanted = args.what.map_or(ALL.to_vec(), |what| vec![what]);
-    let rows: Vec<Row> = wanted.into_iter().flat_map(rows).collect();
+    let mut found = Vec::new();
+    for what in wanted {
+        match rows(what) {
+            Ok(rows) => found.extend(rows),
+            Err(error) => {
+                crate::stderr::line(format_args!("highwater: {what:?} cannot be listed: {error}"));
+                if args.what.is_some() {
+                    return Exit::Harness;
+                }
+            }
+        }
+    }
+    show(args, found);
+    Exit::Valid
+}
+
+fn show(args: &ListArgs, rows: Vec<Row>) {
     if args.json {
         out::json(&rows);
-        return Exit::Valid;
+        return;
     }
     for row in rows {
         out::line(&match args.what {
@@ -62,18 +81,17 @@ pub(super) fn list(args: &ListArgs) -> Exit {
             None => format!("{:10} {:24} {}", row.kind, row.name, row.about),
         });
     }
-    Exit::Valid
 }
 
-fn rows(what: What) -> Vec<Row> {
-    match what {
+fn rows(what: What) -> Result<Vec<Row>, TargetError> {
+    Ok(match what {
         What::Targets => table("target", target::TABLE),
         What::Workloads => table("workload", highwater_workloads::workload::TABLE),
         What::Schedules => table("schedule", schedule::TABLE),
         What::Faults => table("fault", fault::TABLE),
         What::Claims => table("claim", highwater_checker::claim::TABLE),
-        What::Mutants => mutants(),
-    }
+        What::Mutants => mutants()?,
+    })
 }
 
 fn table<E>(kind: &'static str, table: &[(&str, &str, E)]) -> Vec<Row> {
@@ -86,13 +104,12 @@ fn table<E>(kind: &'static str, table: &[(&str, &str, E)]) -> Vec<Row> {
     table.iter().map(row).collect()
 }
 
-/// The node's own list; none without its binary.
-fn mutants() -> Vec<Row> {
-    let Ok(binary) = target::node::find_binary() else { return Vec::new() };
-    let Ok(output) = Command::new(binary).arg("--list-mutants").output() else {
-        return Vec::new();
-    };
-    String::from_utf8_lossy(&output.stdout).lines().filter_map(mutant).collect()
+/// The node's own list.
+fn mutants() -> Result<Vec<Row>, TargetError> {
+    let binary = target::node::find_binary()?;
+    let output = Command::new(&binary).arg("--list-mutants").output();
+    let output = output.map_err(|source| TargetError::File { path: binary, source })?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(mutant).collect())
 }
 
 /// One line of the node: id, rule, schedules, source and sentence, with tabs between.

@@ -17,6 +17,13 @@ pub(super) struct ReportArgs {
 /// Renders a judged run folder again.
 pub(super) fn report(args: &ReportArgs) -> Exit {
     let folder = RunFolder::new(&args.folder);
+    if folder.is_running() {
+        let run = args.folder.display();
+        crate::stderr::line(format_args!(
+            "highwater: the run in {run} is still going on; render it once it has ended"
+        ));
+        return Exit::Usage;
+    }
     match highwater_reports::render(&folder) {
         Ok(()) => {
             out::line(&folder.report_path().display().to_string());
