@@ -123,14 +123,21 @@ impl Replica {
         Ok(FetchAnswer::Readable { upto, bytes, bounds })
     }
 
-    /// The reader's leader epoch, and whether it may read here (rules 12, 35, 58).
+    /// The reader's leader epoch, and whether it may read here (rules 12, 35, 58). A follower must
+    /// be assigned.
     fn check_reader(&self, env: &Env, query: &FetchQuery) -> Result<(), ReplicaError> {
         self.usable()?;
         self.check_epoch(env, query.leader_epoch)?;
         match (&self.role, query.reader) {
             (Role::Idle, _) => Err(ReplicaError::NotLeaderOrFollower),
             (_, Reader::Anywhere(_)) => Ok(()),
-            _ => self.leading().map(|_| ()),
+            (_, Reader::Consumer(_)) => self.leading().map(|_| ()),
+            (_, Reader::Follower { id, .. }) => match self.leading()?.followers.get(&id) {
+                Some(_) => Ok(()),
+                // It may know of an assignment that is still on its way to this replica.
+                None if query.leader_epoch.is_some() => Err(ReplicaError::UnknownLeaderEpoch),
+                None => Err(ReplicaError::NotLeaderOrFollower),
+            },
         }
     }
 
