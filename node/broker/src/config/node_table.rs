@@ -184,7 +184,7 @@ pub static NODE_TABLE: &[Property<Settings>] = &[
         INT,
         Some("1000"),
         |s, v| s.node.replication.fetch_session_slots = number(v),
-        "How many incremental fetch sessions are kept.",
+        "How many incremental fetch sessions are kept, of 200,000 partitions together.",
     ),
     row(
         "max.request.partition.size.limit",

@@ -70,6 +70,11 @@ impl Session {
         self.last_used = now;
     }
 
+    /// How many partitions it has.
+    pub fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
     /// All partitions, beginning after the one that was served last, so that none starves.
     pub fn in_turn(&self) -> Vec<(Key, Wanted)> {
         let one = |(key, partition): (&Key, &Partition)| (key.clone(), partition.wanted);

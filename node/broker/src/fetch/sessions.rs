@@ -9,6 +9,9 @@ use super::session::{Key, Session, Wanted};
 
 /// A session that was silent for so long gives way to a new one.
 const IDLE_BEFORE_EVICTION_MS: u64 = 120_000;
+/// How many partitions all sessions remember together. Slots alone are no bound: one request may
+/// name a hundred thousand partitions, and a session outlives its connection.
+const PARTITIONS_MAX: usize = 200_000;
 /// No session.
 pub(super) const NO_SESSION: i32 = 0;
 /// The epoch of a request that opens a session.
@@ -71,7 +74,8 @@ impl FetchSessions {
     }
 
     fn full(&mut self, now: Time, request: SessionRequest, fresh: Option<i32>) -> SessionFetch {
-        let id = fresh.filter(|_| self.make_room(now)).map(|id| self.free_id(id));
+        let wanted = request.named.len();
+        let id = fresh.filter(|_| self.make_room(now, wanted)).map(|id| self.free_id(id));
         if let Some(id) = id {
             let session = Session::new(now, request.by_id, &request.named);
             self.open.insert(id, session);
@@ -94,6 +98,12 @@ impl FetchSessions {
             return Err(ErrorCode::FetchSessionTopicIdError);
         }
         session.update(now, &request.named, &request.forgotten);
+        if !request.named.is_empty() && self.remembered() > PARTITIONS_MAX {
+            // The client begins anew, and gets no session.
+            self.open.remove(&id);
+            return Err(ErrorCode::FetchSessionIdNotFound);
+        }
+        let session = &self.open[&id];
         let partitions = session.in_turn();
         if partitions.is_empty() {
             self.open.remove(&id);
@@ -107,18 +117,23 @@ impl FetchSessions {
         self.open.get_mut(&id)
     }
 
-    /// True when there is room for one more session, if need be after an idle one has gone.
-    fn make_room(&mut self, now: Time) -> bool {
-        if self.open.len() < self.slots {
-            return true;
-        }
-        let oldest = self.open.iter().min_by_key(|(_, session)| session.last_used);
-        let Some((&id, session)) = oldest else { return false };
-        let idle = now.since(session.last_used) > IDLE_BEFORE_EVICTION_MS * 1_000_000;
-        if idle {
+    /// True when there is room for one more session of so many partitions, if need be after idle
+    /// ones have gone.
+    fn make_room(&mut self, now: Time, partitions: usize) -> bool {
+        while self.open.len() >= self.slots || self.remembered() + partitions > PARTITIONS_MAX {
+            let oldest = self.open.iter().min_by_key(|(_, session)| session.last_used);
+            let Some((&id, session)) = oldest else { return false };
+            if now.since(session.last_used) <= IDLE_BEFORE_EVICTION_MS * 1_000_000 {
+                return false;
+            }
             self.open.remove(&id);
         }
-        idle
+        true
+    }
+
+    /// The partitions of all sessions.
+    fn remembered(&self) -> usize {
+        self.open.values().map(Session::len).sum()
     }
 
     /// A positive number that is no session's: `id`, or the next free one.

@@ -134,3 +134,17 @@ fn followers_too_get_at_most_what_the_node_gives() {
         assert_eq!((asked(i32::MAX, replica), asked(100, replica)), (most, 100));
     }
 }
+
+#[test]
+fn sessions_remember_so_many_partitions_and_no_more() {
+    let mut sessions = FetchSessions::new(10);
+    let many = |from: i32, count: i32| (from..from + count).map(|i| (i, 0)).collect::<Vec<_>>();
+    let first = open(&mut sessions, &many(0, 150_000));
+    assert_ne!(first, NO_SESSION);
+    assert_eq!(open(&mut sessions, &many(0, 50_001)), NO_SESSION, "answered without a session");
+    let second = open(&mut sessions, &many(0, 50_000));
+    assert_ne!(second, NO_SESSION);
+    assert!(take(&mut sessions, request(first, 1, &many(0, 10))).is_ok(), "nothing is added");
+    let more = take(&mut sessions, request(second, 1, &many(60_000, 1)));
+    assert_eq!(more.unwrap_err(), ErrorCode::FetchSessionIdNotFound);
+}
