@@ -114,7 +114,8 @@ fn failure(error: NotPlaced) -> Failure {
             code: refusal_code(&refusal),
             record: match &refusal {
                 Refusal::InvalidRecord { record, .. } => *record,
-                Refusal::InvalidTimestamp { record, .. } => Some(*record),
+                Refusal::InvalidTimestamp { record, .. }
+                | Refusal::AppendTimeClaimed { record } => Some(*record),
                 _ => None,
             },
             message: Some(refusal.to_string()),
@@ -129,7 +130,9 @@ fn refusal_code(refusal: &Refusal) -> ErrorCode {
         Refusal::Unreadable(_) => ErrorCode::UnknownServerError,
         Refusal::MessageTooLarge { .. } => ErrorCode::MessageTooLarge,
         Refusal::RecordListTooLarge { .. } => ErrorCode::RecordListTooLarge,
-        Refusal::InvalidTimestamp { .. } => ErrorCode::InvalidTimestamp,
+        Refusal::InvalidTimestamp { .. } | Refusal::AppendTimeClaimed { .. } => {
+            ErrorCode::InvalidTimestamp
+        }
         Refusal::UnsupportedCompression => ErrorCode::UnsupportedCompressionType,
     }
 }

@@ -28,8 +28,14 @@ pub fn stamp(batch: Batch, base_offset: i64, leader_epoch: i32, append_time: Opt
     bytes.freeze()
 }
 
+/// Says that the producer set the timestamps, and which is the largest.
+pub(crate) fn set_create_time(batch: &mut [u8], largest: i64) {
+    batch[ATTRIBUTES_AT + 1] &= !LOG_APPEND_TIME;
+    set_max_timestamp(batch, largest);
+}
+
 /// Writes the largest timestamp and the checksum that follows from it.
-pub(crate) fn set_max_timestamp(batch: &mut [u8], time: i64) {
+fn set_max_timestamp(batch: &mut [u8], time: i64) {
     (&mut batch[MAX_TIMESTAMP_AT..]).put_i64(time);
     let crc = crc32c::crc32c(&batch[ATTRIBUTES_AT..]);
     (&mut batch[CRC_AT..]).put_u32(crc);

@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use thiserror::Error;
 
 use super::header::{ATTRIBUTES_AT, CRC_AT, PREFIX_BYTES};
-use super::patch::set_max_timestamp;
+use super::patch::set_create_time;
 use super::{
     Batch, BatchError, Batches, Codec, HEADER_BYTES, NO_SEQUENCE, NO_TIMESTAMP, Records,
     TimestampType,
@@ -89,6 +89,12 @@ pub enum Refusal {
         earliest: i64,
         /// The largest that is allowed.
         latest: i64,
+    },
+    /// INVALID_TIMESTAMP too.
+    #[error("record {record} says that the leader set its timestamp")]
+    AppendTimeClaimed {
+        /// The record, by its position in the batch.
+        record: usize,
     },
     /// UNSUPPORTED_COMPRESSION_TYPE.
     #[error("Produce versions before 7 cannot carry zstd")]
@@ -195,17 +201,26 @@ fn check_records(batch: &Batch, mut records: Records, policy: &Policy) -> Result
             return Err(refused("has no key, and the topic is compacted"));
         }
         let timestamp = base_timestamp.wrapping_add(layout.timestamp_delta);
-        check_timestamp(index, timestamp, policy)?;
+        check_timestamp(batch, index, timestamp, policy)?;
         largest = largest.max(timestamp);
         index += 1;
     }
     Ok(largest)
 }
 
-/// KIP-937: both bounds count from the leader's clock.
-fn check_timestamp(record: usize, timestamp: i64, policy: &Policy) -> Result<(), Refusal> {
+/// KIP-937: both bounds count from the leader's clock. As in Kafka, a batch may say that the leader
+/// set its timestamps only where they are looked at; what is stored says the truth.
+fn check_timestamp(
+    batch: &Batch,
+    record: usize,
+    timestamp: i64,
+    policy: &Policy,
+) -> Result<(), Refusal> {
     if policy.timestamp_type == TimestampType::LogAppendTime || timestamp == NO_TIMESTAMP {
-        return Ok(());
+        return match batch.header().timestamp_type() {
+            TimestampType::CreateTime => Ok(()),
+            TimestampType::LogAppendTime => Err(Refusal::AppendTimeClaimed { record }),
+        };
     }
     let earliest = policy.now_ms.saturating_sub(policy.before_max_ms);
     let latest = policy.now_ms.saturating_add(policy.after_max_ms);
@@ -235,11 +250,12 @@ fn recompress(batch: Batch, records: &Records, policy: &Policy) -> Result<Batch,
 
 /// The header's largest timestamp is what look-ups by time trust: it is the leader's to say.
 fn correct_timestamp(batch: Batch, largest: i64) -> Batch {
-    if batch.header().max_timestamp == largest {
+    let header = batch.header();
+    if header.max_timestamp == largest && header.timestamp_type() == TimestampType::CreateTime {
         return batch;
     }
     let mut bytes = BytesMut::from(&batch.bytes()[..]);
-    set_max_timestamp(&mut bytes, largest);
+    set_create_time(&mut bytes, largest);
     reread(bytes.freeze())
 }
 

@@ -149,6 +149,26 @@ fn the_leaders_timestamps_make_the_producers_irrelevant() {
 }
 
 #[test]
+fn a_producer_that_claims_the_leaders_timestamps_is_not_believed() {
+    let claims = |batch: &Bytes| {
+        let mut forged = batch.to_vec();
+        forged[22] |= 8;
+        let crc = crc32c::crc32c(&forged[21..]);
+        forged[17..21].copy_from_slice(&crc.to_be_bytes());
+        Bytes::from(forged)
+    };
+    for codec in Codec::ALL {
+        let batch = client_batch(codec, &["a", "b"]);
+        assert_eq!(ok(claims(&batch), &policy()).batch.bytes(), &batch);
+        let by_leader = Policy { timestamp_type: TimestampType::LogAppendTime, ..policy() };
+        let refused = validate(claims(&batch), &by_leader).unwrap_err();
+        assert_eq!(refused, Refusal::AppendTimeClaimed { record: 0 });
+    }
+    let timeless = BatchBuilder::new().record(-1, None, None, &[]).build();
+    assert_eq!(refusal(claims(&timeless)), Refusal::AppendTimeClaimed { record: 0 });
+}
+
+#[test]
 fn the_largest_timestamp_is_corrected() {
     let valid = ok(forged(35, &7i64.to_be_bytes()).into(), &policy());
     assert_eq!(valid.batch.header().max_timestamp, 1_000);
