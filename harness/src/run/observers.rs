@@ -22,7 +22,8 @@ pub struct Observers {
     stop: watch::Sender<bool>,
     view: watch::Receiver<Arc<ClusterView>>,
     sampler: JoinHandle<Result<(), FormatError>>,
-    lag: JoinHandle<Vec<LagWindow>>,
+    lag: JoinHandle<()>,
+    late: watch::Receiver<Vec<LagWindow>>,
 }
 
 impl Observers {
@@ -39,8 +40,9 @@ impl Observers {
             file: world.folder.samples_path(),
         };
         let sampler = tokio::spawn(sampler::sample(config, views, stopped.clone()));
-        let lag = tokio::spawn(lag::watch(world.clock, stopped));
-        Observers { stop, view, sampler, lag }
+        let (lateness, late) = watch::channel(Vec::new());
+        let lag = tokio::spawn(lag::watch(world.clock, stopped, lateness));
+        Observers { stop, view, sampler, lag, late }
     }
 
     /// What was last observed.
@@ -55,8 +57,14 @@ impl Observers {
         self.view.clone()
     }
 
-    /// Waits until one ends although nobody stopped it, and says why. Observers that ended so cannot
-    /// be stopped any more.
+    /// The windows in which the harness was late so far.
+    #[must_use]
+    pub fn late(&self) -> watch::Receiver<Vec<LagWindow>> {
+        self.late.clone()
+    }
+
+    /// Waits until one ends although nobody stopped it, and says why. Observers that ended so
+    /// cannot be stopped any more.
     pub async fn failed(&mut self) -> Failure {
         let early = || Failure::Harness("an observer stopped by itself".into());
         tokio::select! {
@@ -65,7 +73,7 @@ impl Observers {
                 Ok(Err(error)) => error.into(),
                 Err(error) => crashed(error),
             },
-            watched = &mut self.lag => watched.map_or_else(crashed, |_late| early()),
+            watched = &mut self.lag => watched.map_or_else(crashed, |()| early()),
         }
     }
 
@@ -76,7 +84,8 @@ impl Observers {
     pub async fn finish(self) -> Result<Vec<LagWindow>, Failure> {
         self.stop.send_replace(true);
         self.sampler.await.map_err(crashed)??;
-        self.lag.await.map_err(crashed)
+        self.lag.await.map_err(crashed)?;
+        Ok(self.late.borrow().clone())
     }
 }
 
@@ -101,6 +110,7 @@ mod tests {
             view: watch::Sender::default().subscribe(),
             sampler: tokio::spawn(async { Err(full) }),
             lag: tokio::spawn(std::future::pending()),
+            late: watch::Sender::default().subscribe(),
         };
         let why = observers.failed().await.to_string();
         assert!(why.contains("samples.jsonl"), "{why}");

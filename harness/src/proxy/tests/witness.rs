@@ -73,10 +73,12 @@ async fn answers_to_clients_are_witnessed_with_code_and_offset() {
     let fetch = RequestKind::Fetch(FetchRequest::default());
     client.write_all(&request(ApiKey::Produce, PRODUCE_VERSION, 11, &produce)).await.unwrap();
     client.write_all(&request(ApiKey::Fetch, FETCH_VERSION, 12, &fetch)).await.unwrap();
+    client.write_all(&request(ApiKey::Produce, PRODUCE_VERSION, 13, &produce)).await.unwrap();
     let (mut node, _) = listener.accept().await.unwrap();
     let answers = [
         answer(ApiKey::Produce, PRODUCE_VERSION, 11, produced(19, 41)),
         answer(ApiKey::Fetch, FETCH_VERSION, 12, fetched(0, 42)),
+        [5, 13].map(i32::to_be_bytes).concat().into_iter().chain([0]).collect(),
     ];
     let wanted: usize = answers.iter().map(Vec::len).sum();
     node.write_all(&answers.concat()).await.unwrap();
@@ -84,12 +86,14 @@ async fn answers_to_clients_are_witnessed_with_code_and_offset() {
     node.shutdown().await.unwrap();
     drop(client);
 
-    let lines = witnessed(&net, &bench, 2).await;
+    let lines = witnessed(&net, &bench, 3).await;
     assert_eq!((lines[0].api, lines[0].correlation_id), (0, 11));
     assert_eq!(lines[0].client_id, "producer-7");
     assert_eq!((lines[0].partitions[0].code, lines[0].partitions[0].offset), (19, 41));
     assert_eq!((lines[1].api, lines[1].partitions[0].high_watermark), (1, 42));
     assert_eq!(lines[1].partitions[0].topic, "t");
+    assert!(lines[..2].iter().all(|line| line.unreadable.is_none()));
+    assert!(lines[2].unreadable.is_some() && lines[2].partitions.is_empty());
     assert_eq!(net.failures(), Vec::<String>::new());
 }
 

@@ -95,8 +95,8 @@ impl Comparison<'_> {
         for attempt in attempts {
             let (node, code) = (attempt.node, &*attempt.code);
             if code == code::MALFORMED_ANSWER {
-                // One such answer ends the connection and all that waits on it, and it may have been
-                // to a request that no proxy looks at: it is no disagreement.
+                // One such answer ends the connection and all that waits on it, and it may have
+                // been to a request that no proxy looks at: it is no disagreement.
                 let seen = self.seen.take(node, Answer::Unreadable(client))?;
                 self.result.compared += u64::from(seen);
             }
@@ -198,7 +198,7 @@ mod tests {
         vec![witnessed(0, partition(41, -1)), witnessed(1, partition(40, 44))]
     }
 
-    /// Compares these lines of a history with what the proxy of node 2 saw; gives what is kept, too.
+    /// Compares these lines of a history with what the proxy of node 2 saw; tells what is kept.
     fn told(lines: &[&str], seen: Vec<Witnessed>) -> (Witness, usize) {
         let catalog = catalog();
         let lines_of_two: super::seen::WitnessLines = Box::new(seen.into_iter().map(Ok));
