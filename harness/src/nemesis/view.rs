@@ -64,6 +64,8 @@ pub struct PartitionView {
     pub leo: BTreeMap<NodeId, i64>,
     /// The high watermark that its leader answered.
     pub high_watermark: Option<i64>,
+    /// The high watermark that each replica answered last, also one that is silent by now.
+    pub told_hw: BTreeMap<NodeId, i64>,
 }
 
 /// What was observed of the cluster.

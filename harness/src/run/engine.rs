@@ -182,6 +182,7 @@ impl Run<'_> {
             view: observers.watch(),
             progress: progress.clone(),
             clock: self.world.clock,
+            late: observers.late(),
             limit: recover::limit(self.setup),
         };
         let controls = stage.controls.clone();

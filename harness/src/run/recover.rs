@@ -2,11 +2,11 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use highwater_history::outcome::{Missing, Recovery};
+use highwater_history::outcome::{LagWindow, Missing, Recovery};
 use highwater_workloads::{Acks, Catalog, Key, Time, driver::Progress, fleet::Counts};
 use tokio::{sync::watch, time::Instant};
 
-use super::setup::Setup;
+use super::{lag, setup::Setup};
 use crate::{
     clock::RunClock,
     cluster::NodeId,
@@ -30,6 +30,8 @@ pub struct Watcher<'a> {
     pub progress: watch::Receiver<Progress>,
     /// The run's clock.
     pub clock: RunClock,
+    /// The windows in which the harness was late so far.
+    pub late: watch::Receiver<Vec<LagWindow>>,
     /// How long it may take.
     pub limit: Duration,
 }
@@ -115,15 +117,22 @@ impl Watcher<'_> {
         &self,
         look: impl Fn(&ClusterView) -> Vec<Missing>,
     ) -> Vec<Missing> {
-        let end = Instant::now() + self.limit;
+        let (begun, begun_ns) = (Instant::now(), self.clock.now_ns());
         let mut view = self.view.clone();
         loop {
             let missing = look(&view.borrow_and_update());
-            if missing.is_empty() || Instant::now() >= end {
+            if missing.is_empty() || begun.elapsed() >= self.limit + self.lost_since(begun_ns) {
                 return missing;
             }
             next_sight(&mut view, LOOK_EVERY).await;
         }
+    }
+
+    /// What our own lateness cost since: the cluster gets it back, but at most its limit again.
+    fn lost_since(&self, from_ns: u64) -> Duration {
+        let clients = lag::of_clients(&self.progress.borrow().late);
+        let lost = lag::since(from_ns, &self.late.borrow()) + lag::since(from_ns, &clients);
+        lost.min(self.limit)
     }
 
     fn missing_at_work(&self, view: &ClusterView, healed_at: u64) -> Vec<Missing> {

@@ -50,7 +50,8 @@ struct Written {
 }
 
 impl Dumper {
-    /// Dumps the suffix of every replica of `node` from its last known high watermark on.
+    /// Dumps the suffix of every replica of `node` from the high watermark on that it told last: what
+    /// stands above may be cut, whatever its leader has by now. One that told none is dumped whole.
     ///
     /// # Errors
     /// When a dump cannot be written.
@@ -63,9 +64,10 @@ impl Dumper {
         for key in self.catalog.keys() {
             let topic = self.catalog.topic(key).name.clone();
             let partition = Partition { topic, index: self.catalog.partition(key) };
-            let known = view.partitions.get(&partition).and_then(|seen| seen.high_watermark);
+            let told =
+                view.partitions.get(&partition).and_then(|seen| seen.told_hw.get(&node).copied());
             let Some(folder) = self.replica_folder(node, key) else { continue };
-            self.dump((node, key), &folder, moment, known.unwrap_or(0), None)?;
+            self.dump((node, key), &folder, moment, told.unwrap_or(0), None)?;
         }
         Ok(())
     }

@@ -31,6 +31,7 @@ pub struct Merged {
     sayings: BTreeMap<(NodeId, Key), Saying>,
     brokers: BTreeMap<NodeId, (u64, Vec<i32>)>,
     replicas: BTreeMap<(Key, NodeId), (Option<i64>, Option<i64>)>,
+    told_hw: BTreeMap<(Key, NodeId), i64>,
 }
 
 impl Merged {
@@ -44,6 +45,7 @@ impl Merged {
             sayings: BTreeMap::new(),
             brokers: BTreeMap::new(),
             replicas: BTreeMap::new(),
+            told_hw: BTreeMap::new(),
         }
     }
 
@@ -53,6 +55,8 @@ impl Merged {
         self.replicas.retain(|(_, node), _| *node != round.node);
         for (key, marks) in &round.replicas {
             self.replicas.insert((*key, round.node), *marks);
+            let told = marks.0.filter(|hw| *hw >= 0);
+            self.told_hw.extend(told.map(|hw| ((*key, round.node), hw)));
         }
         let Some(metadata) = &round.metadata else { return };
         self.asked_ns.insert(round.node, round.asked);
@@ -98,6 +102,8 @@ impl Merged {
         let leader = best.state.leader.map(NodeId);
         let of_key = self.replicas.iter().filter(|((of, _), _)| *of == key);
         let leo = of_key.filter_map(|((_, node), (_, leo))| Some((*node, (*leo)?))).collect();
+        let told = self.told_hw.iter().filter(|((of, _), _)| *of == key);
+        let told_hw = told.map(|((_, node), hw)| (*node, *hw)).collect();
         let leaders = leader.and_then(|leader| self.replicas.get(&(key, leader)));
         let view = PartitionView {
             leader,
@@ -106,6 +112,7 @@ impl Merged {
             isr: nodes(&best.state.isr),
             leo,
             high_watermark: leaders.and_then(|(hw, _)| *hw).filter(|hw| *hw >= 0),
+            told_hw,
         };
         let topic = self.catalog.topic(key).name.clone();
         Some((Partition { topic, index: self.catalog.partition(key) }, view))
@@ -187,5 +194,16 @@ mod tests {
             round(2, 30, 1, 5, &[1, 2, 3]),
         ];
         assert_eq!(merged(&rounds), (1, vec![1]));
+    }
+
+    /// A dump before its restart must show what a replica may lose.
+    #[test]
+    fn a_silent_replica_keeps_the_high_watermark_that_it_told_last() {
+        let mut silent = round(1, 20, 1, 5, &[]);
+        (silent.metadata, silent.replicas) = (None, BTreeMap::new());
+        let view = view(&[round(1, 10, 1, 5, &[1, 2]), round(2, 11, 2, 6, &[2]), silent]);
+        let seen = view.partitions.values().next().unwrap();
+        assert_eq!(seen.told_hw.get(&NodeId(1)), Some(&5));
+        assert_eq!(seen.leo.get(&NodeId(1)), None);
     }
 }

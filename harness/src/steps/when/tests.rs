@@ -16,6 +16,7 @@ fn view() -> ClusterView {
         isr: [2, 3].map(NodeId).to_vec(),
         leo: BTreeMap::from([(NodeId(2), 120), (NodeId(3), 100)]),
         high_watermark: Some(100),
+        ..PartitionView::default()
     };
     let partitions = BTreeMap::from([("run-all-0".parse().unwrap(), partition)]);
     ClusterView { partitions, ..ClusterView::default() }
