@@ -95,8 +95,11 @@ fn bind_all(settings: &Settings) -> Result<Vec<Bound>, Failure> {
 }
 
 fn store(log_dir: &LogDir, settings: &Settings) -> Store<FileDisk> {
-    let expiration_ms = settings.node.replication.producer_id_expiration_ms;
-    Store::new(FileDisk::new(&log_dir.path)).with_producer_expiration_ms(expiration_ms)
+    let replication = &settings.node.replication;
+    let check_ms = replication.producer_id_expiration_check_interval_ms;
+    Store::new(FileDisk::new(&log_dir.path))
+        .with_producer_expiration_ms(replication.producer_id_expiration_ms)
+        .with_producer_check_ms(i64::try_from(check_ms).unwrap_or(i64::MAX))
 }
 
 fn spawn_network(

@@ -32,6 +32,11 @@ impl<F> Log<F> {
         Ok(())
     }
 
+    /// Forgets producers last heard of before `oldest_ms`.
+    pub(crate) fn expire_producers(&mut self, oldest_ms: i64) {
+        self.producers.expire(oldest_ms);
+    }
+
     /// Sets producer state to what the log says of `offset`: the latest good snapshot before it,
     /// and the records after that (rule 45).
     pub(super) fn rebuild_producers<D: Disk<File = F>>(

@@ -55,6 +55,7 @@ impl<D: Disk> Store<D> {
             Command::SetAside { dir, id } => self.set_aside(&dir, id),
             Command::Close { log } => self.close(now_ms, log).map(|()| Done::Closed),
             Command::Checkpoint { high_watermarks } => {
+                self.expire_producers(now_ms);
                 self.checkpoint(&high_watermarks)?;
                 Ok(Done::Checkpointed)
             }
@@ -77,6 +78,19 @@ impl<D: Disk> Store<D> {
 
     fn oldest_producer_ms(&self, now_ms: i64) -> i64 {
         now_ms.saturating_sub(self.producer_expiration_ms)
+    }
+
+    /// Forgets silent producers (rule 44): not only when segments end, which may never happen.
+    fn expire_producers(&mut self, now_ms: i64) {
+        let since = now_ms.saturating_sub(self.producers_checked_ms);
+        if (0..self.producer_check_ms).contains(&since) {
+            return;
+        }
+        self.producers_checked_ms = now_ms;
+        let oldest = self.oldest_producer_ms(now_ms);
+        for log in self.logs.values_mut() {
+            log.expire_producers(oldest);
+        }
     }
 
     fn find(&mut self) -> Completion {

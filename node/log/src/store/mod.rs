@@ -21,6 +21,9 @@ use checkpoints::Checkpoints;
 /// Kafka's default of `producer.id.expiration.ms`.
 const PRODUCER_EXPIRATION_MS: i64 = 24 * 60 * 60 * 1000;
 
+/// Kafka's default of `producer.id.expiration.check.interval.ms`.
+const PRODUCER_CHECK_MS: i64 = 10 * 60 * 1000;
+
 /// The logs of one log directory.
 ///
 /// Commands are executed in order. An append that must be durable is completed by
@@ -39,6 +42,9 @@ pub struct Store<D: Disk> {
     /// The first failure of the disk. Nothing is done after it.
     failed: Option<DiskError>,
     producer_expiration_ms: i64,
+    producer_check_ms: i64,
+    /// When silent producers were last looked for, in Unix milliseconds.
+    producers_checked_ms: i64,
 }
 
 impl<D: Disk> Store<D> {
@@ -53,12 +59,20 @@ impl<D: Disk> Store<D> {
             waiting: Vec::new(),
             failed: None,
             producer_expiration_ms: PRODUCER_EXPIRATION_MS,
+            producer_check_ms: PRODUCER_CHECK_MS,
+            producers_checked_ms: 0,
         }
     }
 
     /// Sets `producer.id.expiration.ms` (rule 44).
     pub fn with_producer_expiration_ms(mut self, expiration_ms: i64) -> Store<D> {
         self.producer_expiration_ms = expiration_ms;
+        self
+    }
+
+    /// Sets `producer.id.expiration.check.interval.ms`: how often silent producers are looked for.
+    pub fn with_producer_check_ms(mut self, check_ms: i64) -> Store<D> {
+        self.producer_check_ms = check_ms;
         self
     }
 

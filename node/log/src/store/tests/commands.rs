@@ -3,7 +3,6 @@
 use bytes::Bytes;
 
 use super::{Bench, DIR, LOG, NOW_MS, TOPIC, batch, batches, files, open, tiny};
-use crate::batch::BatchBuilder;
 use crate::disk::{Disk, MemDisk};
 use crate::store::{
     Command, Done, EpochStart, FoundLog, LogConfig, LogId, Store, StoreError, TimeQuery,
@@ -267,27 +266,6 @@ fn rule_60_a_broken_batch_is_no_end_of_its_segment() {
     assert_eq!(bench.read(0, 40, 1), batch(0, 0, 2, 0));
     let error = bench.try_read(2, 40, 10_000, true).unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
-}
-
-#[test]
-fn rule_44_a_cut_does_not_bring_expired_producers_back() {
-    let mut store = Store::new(MemDisk::new()).with_producer_expiration_ms(100);
-    store.execute(NOW_MS, Command::Find).unwrap();
-    open(&mut store, LogConfig::default()).unwrap();
-    for (offset, producer) in [(0, 5), (1, 6), (2, 7)] {
-        let mut builder = BatchBuilder::new().place(offset, 0).producer(producer, 0, 0);
-        builder.push(NOW_MS, None, Some(b"x"), &[]);
-        let command = Command::Append { log: LOG, batches: builder.build(), sync: false };
-        store.execute(NOW_MS, command).unwrap();
-    }
-    let producers = |store: &mut Store<MemDisk>, now_ms, to| match store
-        .execute(now_ms, Command::Truncate { log: LOG, to })
-    {
-        Ok(Done::Truncated(state)) => state.producers.len(),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(producers(&mut store, NOW_MS + 100, 2), 2);
-    assert_eq!(producers(&mut store, NOW_MS + 101, 1), 0);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod crash;
 mod failing;
 mod foreign;
 mod model;
+mod producers;
 mod recovery;
 
 use bytes::{Bytes, BytesMut};
