@@ -47,9 +47,12 @@ pub type Elect = fn(&Candidates<'_>, Aim) -> Elected;
 /// Chooses the leader in the order of rule 27.
 pub fn elect(candidates: &Candidates<'_>, aim: Aim) -> Elected {
     let active = |broker: &BrokerId| (candidates.is_active)(*broker);
-    let in_sync = |broker: &BrokerId| {
-        active(broker) && (candidates.isr.contains(broker) || candidates.elr.contains(broker))
+    // The ELR counts only once nobody is left in the ISR.
+    let holds_all = |broker: &BrokerId| match candidates.isr {
+        [] => candidates.elr.contains(broker),
+        isr => isr.contains(broker),
     };
+    let in_sync = |broker: &BrokerId| active(broker) && holds_all(broker);
     if aim == Aim::Preferred
         && let Some(preferred) = candidates.replicas.first().filter(|id| in_sync(id))
     {
@@ -71,5 +74,35 @@ pub fn elect(candidates: &Candidates<'_>, aim: Aim) -> Elected {
     match candidates.replicas.iter().find(|id| active(id)) {
         Some(any) if aim == Aim::AnyUnclean => Elected::Unclean(*any),
         _ => Elected::Nobody,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(ids: &[i32]) -> Vec<BrokerId> {
+        ids.iter().copied().map(BrokerId).collect()
+    }
+
+    /// Who of replicas 1, 2, 3 is elected when only `active` are live.
+    fn elected(isr: &[i32], elr: &[i32], active: &[i32]) -> Elected {
+        let (replicas, isr, elr, active) = (ids(&[1, 2, 3]), ids(isr), ids(elr), ids(active));
+        let candidates = Candidates {
+            replicas: &replicas,
+            isr: &isr,
+            elr: &elr,
+            last_known: &[],
+            leader: None,
+            is_active: &|broker| active.contains(&broker),
+        };
+        elect(&candidates, Aim::Preferred)
+    }
+
+    #[test]
+    fn rule_27_the_elr_counts_only_when_the_isr_is_empty() {
+        assert_eq!(elected(&[3], &[1, 2], &[1, 2, 3]), Elected::Clean(BrokerId(3)));
+        assert_eq!(elected(&[3], &[1, 2], &[1, 2]), Elected::Nobody);
+        assert_eq!(elected(&[], &[2, 3], &[1, 3]), Elected::Clean(BrokerId(3)));
     }
 }
