@@ -6,6 +6,7 @@ use highwater_wire::{ErrorCode, Request, RequestKind};
 use uuid::Uuid;
 
 use super::bench::{DataBench, NAME, TOPIC, batch};
+use crate::startup::Startup;
 
 /// The followers are silent for longer than the lag limit; gives the proposal that follows.
 fn proposal(data: &mut DataBench) -> (u64, Request) {
@@ -98,4 +99,20 @@ fn another_controller_is_looked_for_when_this_one_is_none() {
     let conn = data.bench.open_dialed();
     let again = data.bench.asked(conn);
     assert_eq!(isr(&again), [1]);
+}
+
+#[test]
+fn rule_24_the_lag_is_checked_every_half_of_the_limit() {
+    let mut data = DataBench::new();
+    data.create(NAME, TOPIC, &[1, 2, 3]);
+    data.produce(1, batch(None));
+    assert_eq!(data.produced(), Some((0, 0)));
+    let startup = Startup { logs: Vec::new(), clean: true, previous_epoch: None };
+    crate::replicas::upkeep::start(&mut data.bench.node, &startup);
+    // After 500 and after 1000 ms the followers are within the limit.
+    data.bench.pass_ms(1499);
+    assert_eq!(data.bench.dialed(), None);
+    data.bench.pass_ms(1);
+    let conn = data.bench.open_dialed();
+    assert_eq!(isr(&data.bench.asked(conn)), [1]);
 }

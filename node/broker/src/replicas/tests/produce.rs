@@ -62,6 +62,20 @@ fn rule_36_lost_leadership_ends_the_wait_with_an_error() {
 }
 
 #[test]
+fn rule_43_a_repeat_waits_for_the_followers_too() {
+    let mut data = three_replicas();
+    data.produce(ALL, batch(Some((7, 0))));
+    data.bench.pass_ms(1000);
+    assert_eq!(data.produced(), Some((ErrorCode::RequestTimedOut.code(), -1)));
+    data.produce(ALL, batch(Some((7, 0))));
+    assert_eq!(data.produced(), None);
+    data.confirm(2, 1);
+    assert_eq!(data.produced(), None);
+    data.confirm(3, 1);
+    assert_eq!(data.produced(), Some((0, 0)));
+}
+
+#[test]
 fn rule_37_the_time_of_the_request_ends_the_wait() {
     let mut data = three_replicas();
     data.produce(ALL, batch(None));
