@@ -111,12 +111,6 @@ impl Controller {
         debug_assert!(self.records.is_empty(), "a step leaves no record unwritten");
     }
 
-    /// Ends the leadership: whoever waits is sent to the next controller. What was not committed
-    /// is forgotten with this controller (rule 74).
-    pub fn resign(self, out: &mut Vec<Output>) {
-        self.waiting.refuse(out);
-    }
-
     /// When [`Input::Tick`] is wanted next.
     pub fn next_wake(&self) -> Option<Time> {
         let session = self.sessions.next_expiry(&self.image);

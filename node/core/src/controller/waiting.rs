@@ -37,12 +37,6 @@ impl Waiting {
         }
     }
 
-    /// Sends everyone away.
-    pub(super) fn refuse(self, out: &mut Vec<Output>) {
-        let away = |(_, token, _)| Output::Reply { token, reply: Reply::NotController };
-        out.extend(self.replies.into_iter().map(away));
-    }
-
     /// Checks the invariants against the log's end.
     pub(super) fn validate(&self, log_end: Offset) {
         let ends = || self.replies.iter().map(|(end, ..)| *end);

@@ -16,15 +16,4 @@ pub struct Delta {
     pub brokers: BTreeSet<BrokerId>,
     /// Resources with a configuration that was set or removed.
     pub configs: BTreeSet<Resource>,
-    /// True when a feature's level changed.
-    pub features: bool,
-    /// True when a controller registered.
-    pub controllers: bool,
-}
-
-impl Delta {
-    /// True when nothing changed.
-    pub fn is_empty(&self) -> bool {
-        *self == Delta::default()
-    }
 }

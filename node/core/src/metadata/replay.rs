@@ -133,12 +133,10 @@ impl Image {
             Record::UnregisterBroker(record) => self.unregister_broker(at, record, delta)?,
             Record::FeatureLevel(record) => {
                 self.features.insert(record.name.clone(), record.level);
-                delta.features = true;
             }
             Record::ProducerIds(record) => self.next_producer_id = record.next_producer_id,
             Record::RegisterController(record) => {
                 self.controllers.insert(record.controller, record.clone());
-                delta.controllers = true;
             }
             Record::NoOp => {}
             Record::BeginTransaction(_) | Record::EndTransaction | Record::AbortTransaction(_) => {

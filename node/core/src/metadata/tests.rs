@@ -52,13 +52,13 @@ fn records_between_begin_and_end_apply_together_or_not_at_all() {
     let mut state = State::default();
     let begin = Record::BeginTransaction(Some("why".into()));
     let delta = replay(&mut state, &[begin.clone(), topic("t", 7), partition(0)]).unwrap();
-    assert!(delta.is_empty() && state.0.image().topics.is_empty());
+    assert!(delta == Delta::default() && state.0.image().topics.is_empty());
     let delta = replay(&mut state, &[Record::EndTransaction]).unwrap();
     assert_eq!(delta.partitions.len(), 1);
     assert_eq!(state.0.image().end, Offset(4));
     let dropped = [begin, topic("u", 8), Record::AbortTransaction(None), Record::NoOp];
     let delta = replay(&mut state, &dropped).unwrap();
-    assert!(delta.is_empty() && state.0.image().topics.len() == 1);
+    assert!(delta == Delta::default() && state.0.image().topics.len() == 1);
     assert_eq!(state.0.image().end, Offset(8));
 }
 

@@ -105,7 +105,8 @@ impl Replica {
     }
 
     /// The end of what has been given an offset; the disk may not have confirmed all of it.
-    pub fn appended_end(&self) -> Offset {
+    #[cfg(test)]
+    pub(crate) fn appended_end(&self) -> Offset {
         self.log.appended
     }
 

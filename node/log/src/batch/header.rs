@@ -33,7 +33,6 @@ pub(crate) const CODEC_BITS: i16 = 0x07;
 const TIMESTAMP_TYPE: i16 = 0x08;
 const TRANSACTIONAL: i16 = 0x10;
 const CONTROL: i16 = 0x20;
-const DELETE_HORIZON: i16 = 0x40;
 
 /// Who set the records' timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,11 +174,6 @@ impl BatchHeader {
     /// True for a batch that brokers wrote for themselves: markers, not data.
     pub fn is_control(&self) -> bool {
         self.attributes & CONTROL != 0
-    }
-
-    /// True when the base timestamp says instead when tombstones may be removed.
-    pub fn has_delete_horizon(&self) -> bool {
-        self.attributes & DELETE_HORIZON != 0
     }
 
     /// True for a batch of an idempotent producer.

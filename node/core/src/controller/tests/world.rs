@@ -128,8 +128,7 @@ impl World {
     /// Another controller takes over with the same log.
     fn fail_over(&mut self) -> String {
         let mut out = Vec::new();
-        let next = activate(self.now, self.controller.image().clone(), &mut out);
-        std::mem::replace(&mut self.controller, next).resign(&mut out);
+        self.controller = activate(self.now, self.controller.image().clone(), &mut out);
         self.told(&out)
     }
 
