@@ -177,9 +177,7 @@ impl Fetcher {
             return Taken::Nothing;
         }
         match answer {
-            Fetched::Records { batches, high_watermark }
-                if fits(batches, asked.position.offset) =>
-            {
+            Fetched::Records { batches, high_watermark } if fits(batches, &asked.position) => {
                 replica.copied(env, batches, high_watermark, out);
                 if batches.is_empty() { Taken::Nothing } else { Taken::Write }
             }
@@ -252,10 +250,11 @@ impl Fetcher {
     }
 }
 
-/// True when the batches go on from `offset` in order, with epochs that never fall (rules 3, 13).
-fn fits(batches: &[BatchMeta], offset: Offset) -> bool {
+/// True when the batches go on from the position in order, with epochs that never fall (rules 3, 13).
+fn fits(batches: &[BatchMeta], position: &FollowerPosition) -> bool {
     let starts = batches.iter().map(|b| b.base_offset);
-    let ends = std::iter::once(offset).chain(batches.iter().map(BatchMeta::next_offset));
+    let ends = std::iter::once(position.offset).chain(batches.iter().map(BatchMeta::next_offset));
+    let epochs = batches.iter().map(|batch| Some(batch.leader_epoch));
     starts.zip(ends).all(|(start, end)| start >= end)
-        && batches.windows(2).all(|w| w[0].leader_epoch <= w[1].leader_epoch)
+        && std::iter::once(position.last_fetched_epoch).chain(epochs).is_sorted()
 }

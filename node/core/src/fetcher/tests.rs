@@ -156,6 +156,17 @@ fn rule_13_batches_that_do_not_go_on_from_the_log_end_are_refused() {
 }
 
 #[test]
+fn rule_3_a_batch_of_an_older_epoch_than_the_last_one_is_refused() {
+    let mut world = World::new();
+    let asked = world.ask_one();
+    world.answer(&asked, records(&[batch(0, 1)]));
+    world.written();
+    let asked = world.ask_one();
+    assert_eq!(world.answer(&asked, records(&[batch(2, 0)])), Taken::Nothing);
+    assert_eq!(world.answer(&asked, records(&[batch(2, 1)])), Taken::Write);
+}
+
+#[test]
 fn rule_13_the_same_answer_twice_is_used_once() {
     let mut world = World::new();
     let asked = world.ask_one();

@@ -1,6 +1,8 @@
 //! Produce and Fetch: acknowledgements, refusals, long polls.
 
 use bytes::Bytes;
+use highwater_log::{Command, Done};
+use highwater_node_core::replica::REMEMBERED_BATCHES;
 use highwater_wire::ErrorCode;
 
 use super::bench::{CLIENT, DataBench, NAME, TOPIC, batch};
@@ -59,6 +61,22 @@ fn rule_36_lost_leadership_ends_the_wait_with_an_error() {
     assert_eq!(data.produced(), None);
     data.elect(2);
     assert_eq!(data.produced(), Some((ErrorCode::NotLeaderOrFollower.code(), -1)));
+}
+
+#[test]
+fn rule_45_the_store_remembers_of_producers_what_the_replica_does() {
+    let mut data = sole_replica();
+    let count = REMEMBERED_BATCHES as i32 + 2;
+    for sequence in 0..count {
+        data.produce(ALL, batch(Some((7, sequence))));
+        assert_eq!(data.produced(), Some((0, i64::from(sequence))));
+    }
+    let hosted = data.bench.node.broker().replicas.hosted.iter().next().unwrap().1;
+    let cut = Command::Truncate { log: hosted.log, to: i64::from(count) };
+    let Ok(Done::Truncated(state)) = data.store.execute(0, cut) else { panic!("no cut") };
+    let replica = hosted.replica.as_ref().unwrap();
+    assert_eq!(&crate::replicas::convert::producers(&state), replica.producers());
+    assert_eq!(state.producers[0].batches.len(), REMEMBERED_BATCHES);
 }
 
 #[test]
