@@ -344,16 +344,18 @@ impl Player {
         self.healing.send_replace(healed.then_some(self.played.healed_at));
     }
 
-    /// Waits until a condition holds, at most until `limit`; gives what the last look decided,
-    /// `None` where it hung on what was not observed.
+    /// Waits until a condition holds, at most until `limit`; gives what was decided last, `None`
+    /// where every look hung on what was not observed.
     async fn wait(
         &mut self,
         condition: &Condition,
         before: &[Known],
         limit: Instant,
     ) -> Result<Option<bool>, Failure> {
+        let mut decided = None;
         loop {
-            let decided = self.look(|scene| condition.decide(scene, before));
+            // A key without a leader decides little; that another led it until then does.
+            decided = self.look(|scene| condition.decide(scene, before)).or(decided);
             if decided == Some(true) || Instant::now() >= limit {
                 return Ok(decided);
             }

@@ -14,25 +14,29 @@ use crate::{
         NodeId,
         tests::{Bench, ORDERLY},
     },
-    nemesis::{ClusterView, PartitionView},
+    nemesis::{ClusterView, Controls, PartitionView},
     steps::Schedule,
 };
 
-fn led_by(node: i32) -> ClusterView {
-    let partition = PartitionView { leader: Some(NodeId(node)), ..PartitionView::default() };
+fn led_by(node: impl Into<Option<i32>>) -> ClusterView {
+    let leader = node.into().map(NodeId);
+    let partition = PartitionView { leader, ..PartitionView::default() };
     let partitions = BTreeMap::from([("run-all-0".parse().unwrap(), partition)]);
     ClusterView { partitions, ..ClusterView::default() }
 }
 
-async fn play(view: ClusterView, steps: Value) -> Played {
+/// Plays these steps; what is seen is at first one thing and a moment later the other.
+async fn play(views: [ClusterView; 2], steps: Value) -> Played {
     let bench = Bench::new(ORDERLY);
     bench.cluster.start_all().await.unwrap();
     let (_counts, progress) = watch::channel(Progress::default());
     let mut catalog = Catalog::default();
     let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
     catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
+    let [first, second] = views.map(Arc::new);
+    let (views, view) = watch::channel(first);
     let stage = Stage {
-        controls: bench.controls(view).await,
+        controls: Controls { view, ..bench.controls(ClusterView::default()).await },
         progress,
         clock: RunClock::start(),
         catalog: Arc::new(catalog),
@@ -42,19 +46,28 @@ async fn play(view: ClusterView, steps: Value) -> Played {
     let schedule = json!({"format": 1, "name": "t", "steps": steps});
     let schedule: Schedule = serde_json::from_value(schedule).unwrap();
     let (healing, _healed) = watch::channel(None);
-    let played = Player::new(stage, healing).play(&schedule, Duration::ZERO).await.unwrap();
+    let change = async {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        views.send_replace(second);
+    };
+    let playing = Player::new(stage, healing).play(&schedule, Duration::ZERO);
+    let (played, ()) = tokio::join!(playing, change);
     bench.cluster.kill_all().await;
-    played
+    played.unwrap()
 }
 
 /// docs/schedules.md: a check that could not be decided says why and is not broken.
 #[tokio::test]
 async fn a_check_on_what_was_never_observed_is_undecided() {
-    for (view, held) in
-        [(led_by(1), Some(true)), (led_by(2), Some(false)), (ClusterView::default(), None)]
-    {
-        let steps = json!([{"check": "leader(all-0) == 1", "within": "5ms", "claim": "1 leads"}]);
-        let played = play(view, steps).await;
+    let (nothing, nobody) = (ClusterView::default(), led_by(None));
+    for (views, held) in [
+        ([led_by(2), led_by(1)], Some(true)),
+        ([led_by(2), led_by(2)], Some(false)),
+        ([led_by(2), nobody], Some(false)),
+        ([nothing.clone(), nothing], None),
+    ] {
+        let steps = json!([{"check": "leader(all-0) == 1", "within": "90ms", "claim": "1 leads"}]);
+        let played = play(views, steps).await;
         let [assertion] = &*played.assertions else { panic!("one check") };
         assert_eq!(assertion.held, held);
         assert_eq!(assertion.reason.is_some(), held.is_none());
@@ -72,7 +85,7 @@ async fn a_condition_that_was_missed_shifts_no_later_draw() {
         let mut steps = vec![kill(first)];
         steps[0]["within"] = json!("30ms");
         steps.extend((0..6).map(|_| kill("healed")));
-        let mut played = play(led_by(1), json!(steps)).await;
+        let mut played = play([led_by(1), led_by(1)], json!(steps)).await;
         assert!(played.faults.iter().skip(1).all(|fault| fault.status == FaultStatus::Installed));
         played.faults.split_off(1).into_iter().map(|fault| fault.targets).collect::<Vec<_>>()
     };
