@@ -96,7 +96,7 @@ fn what_cannot_be_is_refused_in_one_sentence() {
             "--schedule s18 --set replica.lag.time.max.ms=1",
             "--set replica.lag.time.max.ms=1 contradicts schedule s18",
         ),
-        ("--set 2:replica.lag.time.max.ms=1", "so all nodes must have the same; write --set replica"),
+        ("--set 2:replica.lag.time.max.ms=1", "all nodes must have the same; write --set replica"),
         ("--schedule two-down --topic-config min.insync.replicas=1", "contradicts schedule"),
         ("--schedule two-down --topic all:min.insync.replicas=1", "contradicts schedule two-down"),
         ("--schedule two-down --preset default", "--preset default contradicts schedule two-down"),

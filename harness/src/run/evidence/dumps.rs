@@ -50,8 +50,9 @@ struct Written {
 }
 
 impl Dumper {
-    /// Dumps the suffix of every replica of `node` from the high watermark on that it told last: what
-    /// stands above may be cut, whatever its leader has by now. One that told none is dumped whole.
+    /// Dumps the suffix of every replica of `node` from the high watermark on that it told last:
+    /// what stands above may be cut, whatever its leader has by now. One that told none is dumped
+    /// whole.
     ///
     /// # Errors
     /// When a dump cannot be written.
