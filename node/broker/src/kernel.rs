@@ -174,7 +174,8 @@ impl Kernel {
     /// Answers a request.
     ///
     /// A body that the request's version cannot express is our own defect: it closes the connection
-    /// and is logged, so that one bad answer does not end the process. So does one that is too long.
+    /// and is logged, so that one bad answer does not end the process. Nor does one that is longer
+    /// than any frame.
     pub fn reply(&mut self, token: ReplyToken, body: impl Into<ResponseKind>) {
         match encode(&token, body.into()) {
             Ok(parts) => self.reply_raw(token, parts),

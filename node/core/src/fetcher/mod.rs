@@ -250,7 +250,8 @@ impl Fetcher {
     }
 }
 
-/// True when the batches go on from the position in order, with epochs that never fall (rules 3, 13).
+/// True when the batches go on from the position in order, with epochs that never fall (rules 3
+/// and 13).
 fn fits(batches: &[BatchMeta], position: &FollowerPosition) -> bool {
     let starts = batches.iter().map(|b| b.base_offset);
     let ends = std::iter::once(position.offset).chain(batches.iter().map(BatchMeta::next_offset));
