@@ -125,7 +125,7 @@ impl World {
     fn outcome_line(&mut self, command: &str, args: &[&str]) -> Result<(), String> {
         match (command, args) {
             ("stuck", [key, condition, seen @ ..]) => self.stuck(key, condition, seen),
-            ("lag", [lasted @ ..]) => {
+            ("lag", lasted) => {
                 let lasted: u64 = lasted.first().map_or(Ok(300), |ms| number(ms))?;
                 let lag = lasted * MS;
                 self.outcome().lag_windows.push(LagWindow { from: 0, to: lag, lag });
