@@ -1,7 +1,7 @@
 //! Undoes what a killed run left behind, from its heal journal and the marker of its processes.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     thread,
@@ -19,6 +19,7 @@ use thiserror::Error;
 use crate::{
     journal::{self, entry},
     process::{OsProcess, Signal, marked_processes},
+    scratch,
 };
 
 /// How long a killed process may take to be gone.
@@ -105,6 +106,28 @@ pub enum HealError {
 /// # Errors
 /// When there is no journal to go by or the run still runs.
 pub fn heal(run_folder: &Path) -> Result<HealReport, HealError> {
+    let mut report = heal_folder(run_folder)?;
+    clear_trials(&scratch::folder(), &mut report);
+    Ok(report)
+}
+
+/// Undoes what a harness left that was killed before its run had a folder: the node on which it
+/// tried the run's settings.
+fn clear_trials(folder: &Path, report: &mut HealReport) {
+    for trial in scratch::all(folder) {
+        // One without a journal has started nothing yet, and one that is running heals itself.
+        let Ok(healed) = heal_folder(&trial) else { continue };
+        report.resumed.extend(healed.resumed);
+        report.killed.extend(healed.killed);
+        report.left.extend(healed.left);
+        report.failed.extend(healed.failed);
+        if let Err(error) = fs::remove_dir_all(&trial) {
+            report.failed.push(format!("{}: {error}", trial.display()));
+        }
+    }
+}
+
+fn heal_folder(run_folder: &Path) -> Result<HealReport, HealError> {
     let path = journal::path(run_folder);
     let folder = run_folder.to_owned();
     let file = File::open(&path).map_err(|source| HealError::NoJournal {

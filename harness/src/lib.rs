@@ -14,6 +14,7 @@ pub mod process;
 pub mod proxy;
 pub mod run;
 pub mod schedule;
+pub mod scratch;
 mod stderr;
 pub mod steps;
 pub mod target;

@@ -94,8 +94,8 @@ fn a_half_written_last_line_does_not_hinder() {
     let sleeper = Sleeper::start(None);
     let folder = killed_run(vec![Act::Process(sleeper.process().for_journal("node 1"))]);
     let path = journal::path(folder.path());
-    let whole = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, format!("{whole}{{\"act\":1,\"wall_")).unwrap();
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}{{\"act\":1,\"wall_")).unwrap();
     assert_eq!(heal(folder.path()).unwrap().killed.len(), 1);
     assert!(heal(folder.path()).unwrap().is_empty());
 }
@@ -164,12 +164,33 @@ fn seal(folder: &Path) -> File {
 
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     let path = journal::path(folder);
-    let text = std::fs::read(&path).unwrap();
+    let text = fs::read(&path).unwrap();
     let mut file = File::from(memfd_create("journal", MemfdFlags::ALLOW_SEALING).unwrap());
     file.write_all(&text).unwrap();
     fcntl_add_seals(&file, SealFlags::WRITE).unwrap();
-    std::fs::remove_file(&path).unwrap();
+    fs::remove_file(&path).unwrap();
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     std::os::unix::fs::symlink(own, &path).unwrap();
     file
+}
+
+#[test]
+fn a_node_that_was_only_tried_goes_with_its_folder() {
+    let place = TempDir::new().unwrap();
+    let trial = |id: &str| {
+        let folder = place.path().join(format!("highwater-tried-{id}"));
+        fs::create_dir(&folder).unwrap();
+        let journal = Journal::create(&folder, RunClock::start()).unwrap();
+        (folder, journal)
+    };
+    let ((left, journal), (running, _journal)) = (trial("a"), trial("b"));
+    let node = Sleeper::start(None);
+    journal.begin(Act::Process(node.process().for_journal("node 1"))).unwrap();
+    drop(journal);
+    let mut report = HealReport::default();
+    clear_trials(place.path(), &mut report);
+    assert_eq!(report.killed.len(), 1);
+    assert!(!node.process().alive());
+    assert!(!left.exists(), "its harness is gone");
+    assert!(running.exists(), "its harness still uses it");
 }

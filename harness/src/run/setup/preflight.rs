@@ -1,11 +1,6 @@
 //! Asks the target whether it takes what a run would give it, before anything of the run is there.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use super::{BadOption, Setup, TopicSetup, resolve};
 use crate::{
@@ -17,11 +12,14 @@ use crate::{
         Failure, Interrupts, RunArgs,
         world::{self, new_run_id},
     },
+    scratch::Scratch,
     target::{self, Target, TargetError, TargetOptions},
 };
 
 /// The setting of every topic with followers: no target needs to be asked about it.
 const USUAL: (&str, &str) = ("min.insync.replicas", "2");
+/// Where the configurations stand that nodes are asked about.
+const ASKED: &str = "asked";
 /// What names of topics that are only tried begin with.
 const TRIED: &str = "tried";
 
@@ -32,24 +30,29 @@ const TRIED: &str = "tried";
 pub fn admit(args: &RunArgs, seed: u64) -> Result<Setup, Failure> {
     let setup = resolve(args, seed)?;
     // Goes last: processes that may still write into it end with the runtime.
-    let scratch = Scratch::make()?;
+    let scratch = Scratch::make(&new_run_id())
+        .map_err(|(path, error)| Failure::Harness(format!("{}: {error}", path.display())))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { Interrupts::listen().unless(ask(&setup, &scratch.0)).await })?;
+    runtime.block_on(async { Interrupts::listen().unless(ask(&setup, scratch.path())).await })?;
     Ok(setup)
 }
 
 async fn ask(setup: &Setup, folder: &Path) -> Result<(), Failure> {
     let options = TargetOptions { mutants: setup.mutants.clone() };
     let target = target::open(&setup.target, &options)?;
+    // Says that this is still going on: `heal` clears what nobody uses any more.
+    let journal = Arc::new(Journal::create(folder, RunClock::start())?);
     let mut ports = PortPool::new();
-    ask_nodes(&*target, &world::plan(setup, folder, &mut ports)?).await?;
+    let asked = folder.join(ASKED);
+    fs::create_dir(&asked)?;
+    ask_nodes(&*target, &world::plan(setup, &asked, &mut ports)?).await?;
     let asked_for = |topic: &TopicSetup| {
         topic.configs.iter().any(|(key, value)| (key.as_str(), value.as_str()) != USUAL)
     };
     if setup.topics.iter().any(asked_for) {
         // A node with a bug switched on may not come to serve alone.
         let sound = target::open(&setup.target, &TargetOptions::default())?;
-        try_topics(sound.into(), setup, folder, &mut ports).await?;
+        try_topics(sound.into(), setup, (folder, journal), &mut ports).await?;
     }
     Ok(())
 }
@@ -77,19 +80,16 @@ async fn ask_nodes(target: &dyn Target, plan: &ClusterPlan) -> Result<(), Failur
 async fn try_topics(
     target: Arc<dyn Target>,
     setup: &Setup,
-    folder: &Path,
+    (folder, journal): (&Path, Arc<Journal>),
     ports: &mut PortPool,
 ) -> Result<(), Failure> {
-    let folder = folder.join(TRIED);
-    fs::create_dir_all(&folder)?;
     let (id, placement) = (world::cluster_id(), ControllerPlacement::Combined);
-    let mut plan = ClusterPlan::new(&folder, &id, 1, placement, ports)?;
+    let mut plan = ClusterPlan::new(folder, &id, 1, placement, ports)?;
     plan.properties = setup.properties.clone();
     for node in plan.nodes.values_mut() {
         // Nobody stands between it and itself.
         node.listeners.values_mut().for_each(|place| *place = direct(*place));
     }
-    let journal = Arc::new(Journal::create(&folder, RunClock::start())?);
     let cluster = Cluster::new(Arc::new(plan), target, journal);
     cluster.prepare().await?;
     cluster.start(NodeId(1)).await?;
@@ -119,24 +119,4 @@ fn kinds(topics: &[TopicSetup]) -> Vec<TopicSetup> {
         alone
     });
     alone.collect()
-}
-
-/// A folder that goes when it is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn make() -> Result<Scratch, Failure> {
-        let path = std::env::temp_dir().join(format!("highwater-{}", new_run_id()));
-        match fs::create_dir_all(&path) {
-            Ok(()) => Ok(Scratch(path)),
-            Err(error) => Err(Failure::Harness(format!("{}: {error}", path.display()))),
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed from there is no harm to the run.
-        let _left = fs::remove_dir_all(&self.0);
-    }
 }
