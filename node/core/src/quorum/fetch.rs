@@ -78,7 +78,7 @@ impl Quorum {
     }
 
     /// What the leader knows of those who fetched from it in this leadership; who is no voter is
-    /// forgotten after [`OBSERVER_SILENCE_MS`].
+    /// forgotten after five minutes of silence.
     pub fn members(&self, now: Time) -> impl Iterator<Item = (BrokerId, Member)> {
         let current = move |(id, member): &(&BrokerId, &Member)| self.is_current(now, **id, member);
         self.members.iter().filter(current).map(|(id, member)| (*id, *member))
