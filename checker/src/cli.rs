@@ -16,6 +16,9 @@ use crate::{
 /// Exit status for a wrong option or a file that cannot be read as what it should be.
 pub const USAGE: u8 = 64;
 
+/// Why a history of Jepsen's is refused.
+const NO_EDN: &str = "Jepsen's EDN is not read yet; write the history as JSON lines";
+
 /// What to judge and how.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
@@ -48,7 +51,7 @@ pub enum Format {
     Auto,
     /// JSON lines.
     Jsonl,
-    /// Jepsen's EDN.
+    /// Jepsen's EDN: not read yet.
     JepsenEdn,
 }
 
@@ -56,8 +59,11 @@ impl CheckArgs {
     /// Reads the evidence and judges it. Errors are the user's: bad option or bad file.
     pub fn judge(&self) -> anyhow::Result<Verdict> {
         match self.format {
+            Format::Auto if self.path.extension().is_some_and(|suffix| suffix == "edn") => {
+                anyhow::bail!("{}: {NO_EDN}", self.path.display())
+            }
             Format::Auto | Format::Jsonl => {}
-            Format::JepsenEdn => anyhow::bail!("format jepsen-edn is not supported yet"),
+            Format::JepsenEdn => anyhow::bail!("{}: {NO_EDN}", self.path.display()),
         }
         let mut promise = Promise::default();
         for text in &self.promises {

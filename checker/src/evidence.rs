@@ -1,14 +1,18 @@
 //! The evidence of a run: what was promised, what clients saw, what replicas hold.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use highwater_history::{
     Event, FormatError, Manifest, Outcome, RunFolder,
     dump_folder::{DumpFile, DumpFolder},
-    dumps::DumpHeader,
+    dumps::{DumpHeader, Moment},
     format::Document,
     lines::{Line, Lines},
     metadata::MetadataRecord,
+    outcome::Ended,
     reader::HistoryFile,
     samples::{Said, Sample},
 };
@@ -125,7 +129,40 @@ impl Evidence {
         let dumps = folder.dumps_path();
         let beside = dumps.is_dir().then_some(dumps);
         evidence.load_dumps(instead.dumps.as_deref().or(beside.as_deref()))?;
+        evidence.note_what_is_gone(&folder);
         Ok(evidence)
+    }
+
+    /// Files of a complete run that are not there any more: a run that counted its events wrote its
+    /// metadata log, and of every replica of a recovered cluster a final dump.
+    fn note_what_is_gone(&mut self, folder: &RunFolder) {
+        let whole =
+            |outcome: &&Outcome| outcome.ended == Ended::Complete && outcome.events.is_some();
+        let Some(outcome) = self.outcome.as_ref().filter(whole) else { return };
+        let mut gone = Vec::new();
+        if !folder.metadata_path().exists() {
+            gone.push("metadata.jsonl (it is not there)".to_owned());
+            self.metadata_is_cut = true;
+        }
+        let headers = self.dumps.iter().map(|(_, dump)| &dump.header);
+        let finals: BTreeSet<_> = headers
+            .filter(|header| header.moment == Moment::Final)
+            .map(|header| (header.key.clone(), header.node))
+            .collect();
+        if outcome.recovery.as_ref().is_some_and(|recovery| recovery.recovered) {
+            for (key, partition) in &outcome.partitions {
+                let missing = partition
+                    .replicas
+                    .iter()
+                    .filter(|node| !finals.contains(&(key.clone(), **node)));
+                gone.extend(missing.map(|node| format!("no final dump of {key} on node {node}")));
+            }
+        }
+        if !folder.samples_path().exists() {
+            self.notes
+                .push("no samples.jsonl: nobody asked the replicas, or it is gone".to_owned());
+        }
+        self.incomplete.extend(gone);
     }
 
     /// Compares the history's length with what the outcome says: a history that was cut at a line's

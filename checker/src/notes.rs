@@ -21,6 +21,7 @@ pub(crate) fn of(
     notes.extend(assumptions(evidence, options));
     notes.extend(evidence.outcome.iter().flat_map(|outcome| &outcome.crashes).map(crash));
     notes.extend(unjudged(index));
+    notes.extend(unknown_operations(index));
     notes
 }
 
@@ -28,8 +29,9 @@ fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
     let mut notes = Vec::new();
     if evidence.is_bare() {
         notes.push(
-            "no manifest: every send is assumed to have been promised acks=all, \
-             min.insync.replicas=2, clean elections, idempotence and read_committed"
+            "no manifest: where neither the history nor --promise says otherwise, every send is \
+             assumed to have been promised acks=all, min.insync.replicas=2, clean elections, \
+             idempotence and read_committed"
                 .to_owned(),
         );
     } else if evidence.outcome.is_none() {
@@ -63,4 +65,11 @@ fn unjudged(index: &Index) -> Option<String> {
     let has_transactions = index.ops.iter().any(|operation| operation.transaction);
     has_transactions
         .then(|| "no claim judges cycles of transactions (G0, G1c) or torn ones yet".to_owned())
+}
+
+fn unknown_operations(index: &Index) -> impl Iterator<Item = String> {
+    index.unknown_operations.iter().map(|(name, count)| {
+        let operations = if *count == 1 { "operation" } else { "operations" };
+        format!("{count} {operations} {name:?}: no claim knows what that is")
+    })
 }

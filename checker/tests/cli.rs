@@ -257,6 +257,7 @@ fn a_history_with_other_events_than_the_outcome_counted_is_unknown() {
     ] {
         let run = Run::whole(&history);
         run.write("outcome.json", &outcome);
+        run.write("metadata.jsonl", "{\"format\":1,\"kind\":\"metadata\"}\n");
         let output = run.check(&[]);
         let shown = text(&output.stdout);
         let Some(found) = found else {
@@ -296,7 +297,7 @@ fn wrong_options_are_refused() {
     refuse(&["--promise", "min.insync.replicas=two"], &["a number"]);
     refuse(&["--frobnicate"], &["--frobnicate"]);
     refuse(&["--format", "yaml"], &["yaml", "jsonl"]);
-    refuse(&["--format", "jepsen-edn"], &["jepsen-edn is not supported yet"]);
+    refuse(&["--format", "jepsen-edn"], &["EDN is not read yet"]);
     refuse(&["--manifest", "/nowhere/manifest.json"], &["/nowhere/manifest.json"]);
     refuse(&["--dumps", "/nowhere"], &["/nowhere"]);
 }
@@ -475,4 +476,29 @@ fn the_verdict_document_is_versioned() {
     fs::write(&file, newer).expect("it can be written");
     let why = Verdict::read(&file).expect_err("it is refused").to_string();
     assert!(why.contains("verdict format 2 is unknown"), "{why}");
+}
+
+/// A file that is gone is no better than one that was cut.
+#[test]
+fn files_that_a_complete_run_wrote_are_missed() {
+    let outcome = OUTCOME.replace("\"isr\":[1]", "\"isr\":[1],\"replicas\":[1]");
+    let outcome = outcome.replace("\"at\":9", "\"at\":9,\"events\":4");
+    let run = Run::new(&format!("{SENT}{READ}"));
+    run.write("manifest.json", MANIFEST);
+    run.write("outcome.json", &outcome);
+    let output = run.check(&[]);
+    let shown = text(&output.stdout);
+    assert_eq!(status(&output), 2, "{shown}");
+    for gone in ["metadata.jsonl (it is not there)", "no final dump of t-0 on node 1"] {
+        assert!(shown.contains(gone), "{shown}");
+    }
+    assert!(shown.contains("note: no samples.jsonl"), "{shown}");
+}
+
+#[test]
+fn operations_of_an_unknown_kind_are_noted() {
+    let history = format!("{SENT}{READ}").replace("\"f\":\"poll\"", "\"f\":\"zork\"");
+    let run = Run::new(&history);
+    let shown = text(&check(&run.path("history.jsonl"), &[]).stdout);
+    assert!(shown.contains("note: 1 operation \"zork\": no claim knows what that is"), "{shown}");
 }

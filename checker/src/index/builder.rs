@@ -116,6 +116,9 @@ impl<'a> Builder<'a> {
     }
 
     fn invoke(&mut self, number: ProcessId, event: &Event) -> Result<(), String> {
+        if let Function::Other(name) = &event.f {
+            *self.index.unknown_operations.entry(name.to_string()).or_default() += 1;
+        }
         let process = self.index.processes.intern(number);
         self.pending.resize_with(self.index.processes.len(), || None);
         if self.pending[process as usize].is_some() {

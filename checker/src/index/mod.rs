@@ -54,6 +54,8 @@ pub struct Index {
     pub tried: Vec<Tried>,
     /// The highest epoch of each producer id that some operation's identity shows.
     pub newest_epochs: BTreeMap<i64, i16>,
+    /// Operations of a kind that nothing here knows, by name.
+    pub unknown_operations: BTreeMap<String, u64>,
     /// What the history holds.
     pub counts: Counts,
     /// Records that an ok poll returned.
