@@ -15,7 +15,7 @@ RUN_OPTIONS := --target $(TARGET) --time $(TIME) --out $(OUT) $(if $(SEED),--see
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo 'Variables: SEED= (a number; default: drawn and printed), TIME=60s (how long faults last),'
+	@echo 'Variables: SEED= (a number; default: drawn and printed), TIME=60s (how long faults last, at least 12s),'
 	@echo '           TARGET=node (highwater list targets), OUT=out (where run folders go)'
 
 check: build ## chaos on three of our nodes, a verdict and report.html; fails unless it is valid

@@ -7,7 +7,7 @@ use super::{
     run::{OneRun, fail, one},
 };
 use crate::run::{
-    RunArgs, Ui,
+    Failure, RunArgs, Ui,
     args::{Keep, SeedRange},
 };
 
@@ -46,7 +46,9 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             exit
         }
         Err(failure) => {
-            say(args, &format!("seed {seed}: failed"));
+            let word =
+                if matches!(failure, Failure::Interrupted) { "interrupted" } else { "failed" };
+            say(args, &format!("seed {seed}: {word}"));
             fail(&failure, seed)
         }
     }

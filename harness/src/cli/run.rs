@@ -2,6 +2,7 @@
 
 use highwater_checker::text;
 use highwater_history::{RunFolder, Verdict};
+use highwater_workloads::{Acks, settings::AcksMode};
 
 use super::{Exit, many, out, plan};
 use crate::run::{Asked, Failure, Interrupts, RunArgs, Ui, drawn, execute, judge, setup};
@@ -45,6 +46,11 @@ impl OneRun {
 /// Carries out one run with this seed and judges it.
 pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
     let setup = setup::admit(args, seed)?;
+    if setup.settings.acks == AcksMode::Only(Acks::Zero) {
+        crate::stderr::line(format_args!(
+            "highwater: warning: at acks=0 nothing is acknowledged: the verdict is at best vacuous"
+        ));
+    }
     let command: Vec<String> = words().collect();
     let reproduce = reproduce(seed);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -99,7 +99,7 @@ impl Active for Isolated {
     }
 
     /// That the others noticed (the controller fenced it, or its leaders dropped it) proves as much
-    /// as bytes withheld in both directions: a follower that gets no answers may ask no more.
+    /// as bytes withheld.
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
         Box::pin(async move {
             let (dropped, withheld) = (self.dropped(), self.links.proof());

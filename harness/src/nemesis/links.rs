@@ -1,6 +1,4 @@
-//! A set of link rules as one fault: installed together, proved per direction, healed together.
-
-use std::collections::BTreeMap;
+//! A set of link rules as one fault: installed together, proved together, healed together.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -52,8 +50,7 @@ pub fn across(from: &[Endpoint], to: &[Endpoint], ways: Ways) -> Vec<Link> {
 /// Rules in force. Dropping it heals the links.
 pub struct LinkFault {
     controls: Controls,
-    /// The direction that each rule belongs to, and the rule.
-    guards: Vec<(&'static str, RuleGuard)>,
+    guards: Vec<RuleGuard>,
     nodes: Vec<NodeId>,
     discard: bool,
 }
@@ -68,8 +65,7 @@ impl LinkFault {
         let (action, discard) = (*action, *discard);
         let mut guards = Vec::new();
         for link in across(from, to, *ways) {
-            let direction = if from.contains(&link.from) { "there" } else { "back" };
-            guards.push((direction, controls.net.install(LinkRule { link, action })?));
+            guards.push(controls.net.install(LinkRule { link, action })?);
         }
         if guards.is_empty() {
             return Err(NotInstalled::Skipped("there is no link between the two sides".to_owned()));
@@ -82,49 +78,41 @@ impl LinkFault {
         Ok(Self { nodes: nodes.collect(), controls: controls.clone(), guards, discard })
     }
 
-    /// A direction in which nothing was withheld yet.
-    fn unfelt(&self) -> Option<&'static str> {
-        let mut felt = BTreeMap::new();
-        for (direction, guard) in &self.guards {
-            *felt.entry(*direction).or_insert(false) |= guard.stats().acted();
-        }
-        felt.into_iter().find(|(_, felt)| !felt).map(|(direction, _)| direction)
+    /// Whether something was withheld. One direction is enough: an end that is not answered falls
+    /// silent, and its own direction has nothing to withhold then; nothing passes in either.
+    fn is_felt(&self) -> bool {
+        self.guards.iter().any(|guard| guard.stats().acted())
     }
 
     /// How it stands now.
     #[must_use]
     pub fn ending(&self) -> Ending {
-        match self.unfelt() {
-            None => Ending::Installed { proof: self.proof() },
-            Some(direction) => {
-                let guards = self.guards.iter().filter(|(known, _)| *known == direction);
-                let links: Vec<String> =
-                    guards.map(|(_, guard)| guard.rule().link.to_string()).collect();
-                let reason = format!("nothing was withheld on any of {}", links.join(", "));
-                Ending::Indeterminate { reason }
-            }
+        if self.is_felt() {
+            return Ending::Installed { proof: self.proof() };
         }
+        let links: Vec<String> =
+            self.guards.iter().map(|guard| guard.rule().link.to_string()).collect();
+        let reason = format!("nothing was withheld on any of {}", links.join(", "));
+        Ending::Indeterminate { reason }
     }
 
     /// What was withheld, link by link.
     #[must_use]
     pub fn proof(&self) -> Value {
-        let each = self
-            .guards
-            .iter()
-            .map(|(_, guard)| (guard.rule().link.to_string(), json!(guard.stats())));
+        let each =
+            self.guards.iter().map(|guard| (guard.rule().link.to_string(), json!(guard.stats())));
         Value::Object(each.collect())
     }
 }
 
 impl Active for LinkFault {
     fn describe(&self) -> Value {
-        let rules: Vec<LinkRule> = self.guards.iter().map(|(_, guard)| guard.rule()).collect();
+        let rules: Vec<LinkRule> = self.guards.iter().map(RuleGuard::rule).collect();
         json!({"nodes": self.nodes, "rules": rules})
     }
 
     fn acted(&self) -> bool {
-        self.unfelt().is_none()
+        self.is_felt()
     }
 
     fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
@@ -132,7 +120,7 @@ impl Active for LinkFault {
             self.controls.hooks.before_heal(&self.nodes).await;
             let ending = self.ending();
             if self.discard {
-                self.guards.into_iter().for_each(|(_, guard)| guard.discard());
+                self.guards.into_iter().for_each(RuleGuard::discard);
             }
             Ok(ending)
         })

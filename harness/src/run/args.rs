@@ -18,7 +18,8 @@ pub struct RunArgs {
     /// Decides everything that the harness decides; drawn and printed when absent
     #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// How long faults may last
+    /// How long faults may last; the default schedule does one of each main kind in any case, in
+    /// about 12 s
     #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub time: Option<Span>,
     /// What the clients do

@@ -96,7 +96,8 @@ pub fn make_folder(out: &Path, setup: &Setup, run_id: &str) -> Result<RunFolder,
     let name = format!("{}-{}-{run_id}", setup.schedule.name, setup.seed);
     let path = out.join(name);
     let make = std::fs::create_dir_all(path.join("dumps")).and_then(|()| path.canonicalize());
-    let path = make.map_err(|error| Failure::Harness(format!("{}: {error}", path.display())))?;
+    let cannot = |error| format!("the run folder {} cannot be made: {error}", path.display());
+    let path = make.map_err(|error| Failure::Harness(cannot(error)))?;
     Ok(RunFolder::new(path))
 }
 
