@@ -110,7 +110,7 @@ pub(crate) fn without_repeats(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// What the history holds, why it is unfit, and the number of a last line that was dropped.
+/// What the history holds, why it is unfit, and the line from which on it is missing.
 type ReadHistory = (Index, Option<Unfit>, Option<u64>);
 
 fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {

@@ -8,7 +8,7 @@ use crate::{
     judge::{Options, without_repeats},
 };
 
-/// Every note; `dropped_line` is the history's incomplete last line.
+/// Every note; from `dropped_line` on the history is missing.
 pub(crate) fn of(
     evidence: &Evidence,
     options: &Options,

@@ -31,7 +31,7 @@ pub struct RunView<'a> {
     pub leadership: &'a Leadership,
     /// What the user said was promised, whatever the evidence says.
     pub said: &'a Promise,
-    /// Whether the history ends in an incomplete line: what came after it is not known.
+    /// Whether the end of the history is missing: what came after is not known.
     pub is_cut: bool,
 }
 

@@ -116,6 +116,6 @@ impl Ending<'_> {
 }
 
 fn crash(life: &Life) -> Crash {
-    let ended = life.exit.map_or_else(String::new, |exit| exit.to_string());
-    Crash { node: life.node.0, incarnation: life.incarnation, ended }
+    let exit = life.exit.expect("a life that crashed has ended");
+    Crash { node: life.node.0, incarnation: life.incarnation, ended: exit.to_string() }
 }

@@ -10,7 +10,7 @@ use super::{PATIENCE, SamplerConfig, ticks};
 use crate::{
     cluster::NodeId,
     direct::{Direct, DirectError},
-    run::asks::{self, ClusterMetadata, Marks},
+    run::asks::{self, ClusterMetadata},
 };
 
 /// What one round of questions to one node gave.
@@ -133,11 +133,16 @@ impl Asker {
             };
             let end = ends.get(key).copied();
             round.replicas.insert(*key, (mark.map(|mark| mark.hw), end));
-            let mut state = replica_state(&catalog, *key, mark, end);
-            if let Some((leader, epoch)) = steady(&catalog, *key, before, &after) {
-                state.leads = Some(leader == Some(self.node.0));
-                state.leader_epoch = Some(epoch);
-            }
+            let led = steady(&catalog, *key, before, &after);
+            let state = ReplicaState {
+                key: catalog.name(*key).into(),
+                log_start: mark.map(|mark| mark.log_start),
+                lso: mark.and_then(|mark| mark.lso),
+                hw: mark.map(|mark| mark.hw),
+                leo: end,
+                leader_epoch: led.map(|(_, epoch)| epoch),
+                leads: led.map(|(leader, _)| leader == Some(self.node.0)),
+            };
             let sample = self.sample(asked, Said::Replica(state));
             round.samples.push(sample);
         }
@@ -193,23 +198,6 @@ fn partition_state(
         elr: Vec::new(),
         replicas: seen.replicas.clone(),
     })
-}
-
-fn replica_state(
-    catalog: &highwater_workloads::Catalog,
-    key: Key,
-    mark: Option<Marks>,
-    end: Option<i64>,
-) -> ReplicaState {
-    ReplicaState {
-        key: catalog.name(key).into(),
-        log_start: mark.map(|mark| mark.log_start),
-        lso: mark.and_then(|mark| mark.lso),
-        hw: mark.map(|mark| mark.hw),
-        leo: end,
-        leader_epoch: None,
-        leads: None,
-    }
 }
 
 #[cfg(test)]
