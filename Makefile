@@ -25,9 +25,9 @@ test: ## all that the gate tests; ends with `N passed, N failed`
 	@.ci/setup
 	@python3 .ci/stages.py
 
-build: ## the release binaries: highwater, highwater-node, highwater-check
+build: ## the release binaries (highwater, highwater-node, highwater-check) and the shim
 	@.ci/setup rust
-	@cargo build --quiet --release -p highwater-node -p highwater-checker -p highwater-harness
+	@cargo build --quiet --release -p highwater-node -p highwater-checker -p highwater-harness -p highwater-shim
 
 mutants: build ## each planted bug against its schedule: caught or missed, by which claim
 	@.ci/mutants

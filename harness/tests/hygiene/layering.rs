@@ -18,14 +18,22 @@ fn allowed(page: &str) -> BTreeMap<String, BTreeSet<String>> {
             let own = row[0].trim_matches('`').to_owned();
             let may = match row[3] {
                 "nothing" => BTreeSet::new(),
-                "all but node" => {
-                    names.iter().filter(|n| **n != own && *n != "highwater-node").cloned().collect()
-                }
-                list => list.split(", ").map(|short| format!("highwater-{short}")).collect(),
+                list => match list.strip_prefix("all but ") {
+                    Some(out) => {
+                        let out = full(out);
+                        names.iter().filter(|n| **n != own && !out.contains(*n)).cloned().collect()
+                    }
+                    None => full(list),
+                },
             };
             (own, may)
         })
         .collect()
+}
+
+/// The full names of crates that the table names in short.
+fn full(list: &str) -> BTreeSet<String> {
+    list.split(", ").map(|short| format!("highwater-{short}")).collect()
 }
 
 /// Our crates among the dependencies (tests' included) of one manifest.
@@ -64,8 +72,10 @@ fn crates_see_only_what_the_table_allows() {
 
 #[test]
 fn a_forbidden_dependency_is_seen() {
-    let page = "| `highwater-a` | a | x | nothing |\n| `highwater-b` | b | x | a |\n";
+    let page = "| `highwater-a` | a | x | nothing |\n| `highwater-b` | b | x | a |\n\
+                | `highwater-c` | c | x | all but a |\n";
     let table = allowed(page);
+    assert_eq!(table["highwater-c"], BTreeSet::from(["highwater-b".to_owned()]));
     let manifest: toml::Table = "[dependencies]\nhighwater-b = \"1\"\n".parse().expect("TOML");
     assert!(!depends_on(&manifest).is_subset(&table["highwater-a"]));
     assert_eq!(table["highwater-b"], BTreeSet::from(["highwater-a".to_owned()]));
