@@ -96,7 +96,9 @@ pub(super) fn config_of(node: &Node, topic: &str) -> TopicConfig {
     let layers = [Resource::Broker(None), Resource::Broker(own), Resource::Topic(topic.to_owned())];
     let set = layers.iter().filter_map(|resource| image.configs.get(resource));
     let defaults = node.config.replication.topic_defaults.clone();
-    set.fold(defaults, |config, properties| config.overridden(properties))
+    let mut config = set.fold(defaults, |config, properties| config.overridden(properties));
+    config.log.flush_messages = (node.rules.flush_after)(config.log.flush_messages);
+    config
 }
 
 fn reconfigure(node: &mut Node, changed: &BTreeSet<Resource>) {

@@ -37,12 +37,12 @@ fn opened(node: &mut Node, id: PartitionId, log: LogId, done: Completion) {
     let Some(done) = completed(node, id, log, done) else { return };
     let Done::Opened(opened) = done else { unreachable!("Open gives Opened, not {done:?}") };
     tell_recovery(node, id, &opened);
-    let broker = node.config.node_id;
+    let (broker, rules) = (node.config.node_id, node.rules);
     let lag_limit_ms = node.config.replication.lag_time_max_ms;
     let hosted = node.broker_mut().replicas.hosted.get_mut(id).expect("it was there just now");
     let min_isr = hosted.config.min_insync_replicas;
     let config = ReplicaConfig { lag_limit_ms, min_isr };
-    hosted.replica = Some(Replica::new(id, broker, config, loaded(opened)));
+    hosted.replica = Some(Replica::new(id, broker, config, &rules, loaded(opened)));
     metadata::apply_state(node, id);
 }
 

@@ -86,10 +86,13 @@ pub(crate) fn write(node: &mut Node, id: PartitionId, log: LogId, batches: Bytes
     let command = Command::Append { log, batches, sync: false };
     node.kernel.disk(command, move |node, done| {
         let Some(done) = completed(node, id, log, done) else { return };
-        let Done::Appended { log_end } = done else {
+        let Done::Appended { log_end, segment_start } = done else {
             unreachable!("Append gives Appended, not {done:?}")
         };
-        step(node, id, |replica, env, out| replica.written(env, Offset(log_end), out));
+        step(node, id, |replica, env, out| {
+            replica.in_segment(Offset(segment_start));
+            replica.written(env, Offset(log_end), out);
+        });
         fetchers::resume(node, id);
     });
 }

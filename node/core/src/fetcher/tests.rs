@@ -23,7 +23,8 @@ impl World {
     /// Broker 1 follows broker 2 in epoch 1, with an empty log.
     fn new() -> World {
         let config = ReplicaConfig { lag_limit_ms: 1000, min_isr: 1 };
-        let replica = Replica::new(PARTITION, BrokerId(1), config, LoadedLog::default());
+        let replica =
+            Replica::new(PARTITION, BrokerId(1), config, &Rules::default(), LoadedLog::default());
         let mut world = World {
             fetcher: Fetcher::new(LEADER, 100),
             replicas: BTreeMap::from([(PARTITION, replica)]),

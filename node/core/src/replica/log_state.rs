@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::batch::BatchMeta;
 use super::epoch_cache::EpochCache;
 use super::producers::Producers;
+use crate::rule::read_end::Segment;
 use crate::types::Offset;
 
 /// How many batches keep their size for counting what a fetch could read.
@@ -54,6 +55,8 @@ pub(super) struct LogState {
     pub producers: Producers,
     /// The newest batches.
     sizes: VecDeque<SizedBatch>,
+    /// Where segments after the first begin, from the one that holds the high watermark on.
+    segments: VecDeque<Offset>,
 }
 
 /// Where a batch lies, and its bytes.
@@ -69,13 +72,34 @@ impl LogState {
         let LoadedLog { log_start, log_end, high_watermark, epochs, producers } = loaded;
         LogState {
             log_start,
-            high_watermark: high_watermark.clamp(log_start, log_end),
+            high_watermark,
             written: log_end,
             appended: log_end,
             epochs,
             producers,
             sizes: VecDeque::new(),
+            segments: VecDeque::new(),
         }
+    }
+
+    /// The newest batch is in the segment that begins at `start`.
+    pub fn in_segment(&mut self, start: Offset) {
+        let newest = self.segments.back().copied().unwrap_or(self.log_start);
+        if newest < start {
+            self.segments.push_back(start);
+        }
+        while self.segments.get(1).is_some_and(|second| *second <= self.high_watermark) {
+            self.segments.pop_front();
+        }
+    }
+
+    /// The segment of this offset; `None` for the first one of the log, and for those that were
+    /// written before the log was opened.
+    pub fn segment_of(&self, offset: Offset) -> Option<Segment> {
+        let after = self.segments.partition_point(|start| *start <= offset);
+        let start = *self.segments.get(after.checked_sub(1)?)?;
+        let end = self.segments.get(after).copied().unwrap_or(self.written);
+        Some(Segment { start, end })
     }
 
     /// Takes in a batch that goes to the end of the log.
@@ -100,6 +124,7 @@ impl LogState {
         self.written = end;
         self.appended = end;
         self.sizes.clear();
+        self.segments.retain(|start| *start < end);
     }
 
     /// An empty log that starts at `start`; all offsets move together (rule 6).

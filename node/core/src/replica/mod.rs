@@ -38,6 +38,7 @@ pub use producers::{ProducerEntry, Producers, REMEMBERED_BATCHES, Remembered};
 pub use query::Visibility;
 pub use serve::{FetchAnswer, FetchQuery, Isolation, Reader};
 
+use crate::rule::Rules;
 use crate::types::{BrokerId, LeaderEpoch, Offset, PartitionId, PartitionState};
 use follow::Cut;
 use leadership::Leadership;
@@ -85,8 +86,11 @@ impl Replica {
         partition: PartitionId,
         broker: BrokerId,
         config: ReplicaConfig,
-        log: LoadedLog,
+        rules: &Rules,
+        mut log: LoadedLog,
     ) -> Replica {
+        log.high_watermark =
+            (rules.restored_high_watermark)(log.high_watermark, log.log_start, log.log_end);
         Replica {
             partition,
             broker,

@@ -58,6 +58,12 @@ impl Replica {
         Ok(Appended { base_offset, last_offset, leader_epoch, repeat_of: None })
     }
 
+    /// The disk put the batches that [`Replica::written`] is about to tell of into the segment
+    /// that begins at `start`, the last of them if there are several.
+    pub fn in_segment(&mut self, start: Offset) {
+        self.log.in_segment(start);
+    }
+
     /// The disk holds everything below `end`; appends are confirmed in their order.
     pub fn written(&mut self, env: &Env, end: Offset, out: &mut Outputs) {
         debug_assert!(end <= self.log.appended, "the disk confirms what was appended");

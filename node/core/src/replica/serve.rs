@@ -118,7 +118,7 @@ impl Replica {
             return Err(ReplicaError::OffsetOutOfRange);
         }
         let bound = (env.rules.fetch_bound)(query.reader.isolation(), &bounds);
-        let upto = bound.max(offset);
+        let upto = (env.rules.read_end)(bound, self.log.segment_of(bound)).max(offset);
         let bytes = self.log.bytes_between(offset, upto);
         Ok(FetchAnswer::Readable { upto, bytes, bounds })
     }

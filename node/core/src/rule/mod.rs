@@ -8,6 +8,7 @@ pub mod broker_registration;
 pub mod divergence;
 pub mod election;
 pub mod fetch_bound;
+pub mod flush;
 pub mod follower_position;
 pub mod high_watermark;
 pub mod isr_admission;
@@ -22,6 +23,8 @@ pub mod offset_availability;
 pub mod placement;
 pub mod producer_ids;
 pub mod producer_sequence;
+pub mod read_end;
+pub mod restored_high_watermark;
 pub mod truncation;
 pub mod unclean_shutdown;
 pub mod voter_restart;
@@ -47,6 +50,10 @@ pub struct Rules {
     pub confirmed_end: follower_position::ConfirmedEnd,
     /// Rule 18: how far a follower's high watermark goes.
     pub follower_high_watermark: follower_position::FollowerHighWatermark,
+    /// Rule 18: the high watermark after a restart.
+    pub restored_high_watermark: restored_high_watermark::RestoredHighWatermark,
+    /// Contract c.1.4: `flush.messages`.
+    pub flush_after: flush::FlushAfter,
     /// Rule 36: acks=all on the leader.
     pub ack_all: ack::AckAll,
     /// Rule 36: acks=all after leadership was lost.
@@ -59,6 +66,8 @@ pub struct Rules {
     pub check_sequence: producer_sequence::CheckSequence,
     /// Rule 58: how far a reader sees.
     pub fetch_bound: fetch_bound::FetchBound,
+    /// Rule 58: a read ends at its bound, wherever segments do.
+    pub read_end: read_end::ReadEnd,
     /// Rule 12: fencing by leader epoch.
     pub check_leader_epoch: leader_epoch::CheckLeaderEpoch,
     /// Rule 9: the leader finds divergence.
@@ -105,12 +114,15 @@ impl Default for Rules {
             out_of_sync: isr_removal::out_of_sync,
             confirmed_end: follower_position::confirmed_end,
             follower_high_watermark: follower_position::follower_high_watermark,
+            restored_high_watermark: restored_high_watermark::restored_high_watermark,
+            flush_after: flush::flush_after,
             ack_all: ack::ack_all,
             ack_on_step_down: ack::ack_on_step_down,
             admits_append: append_admission::admits_append,
             find_repeat: producer_sequence::find_repeat,
             check_sequence: producer_sequence::check_sequence,
             fetch_bound: fetch_bound::fetch_bound,
+            read_end: read_end::read_end,
             check_leader_epoch: leader_epoch::check_leader_epoch,
             diverges: divergence::diverges,
             cut_point: truncation::cut_point,

@@ -37,7 +37,8 @@ impl World {
         };
         let config = ReplicaConfig { lag_limit_ms: 1000, min_isr: 2 };
         for id in [partition(0), partition(1)] {
-            let replica = Replica::new(id, BrokerId(1), config, LoadedLog::default());
+            let replica =
+                Replica::new(id, BrokerId(1), config, &Rules::default(), LoadedLog::default());
             world.replicas.insert(id, replica);
             world.lead(id, 1, 1);
         }

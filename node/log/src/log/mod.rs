@@ -62,6 +62,11 @@ impl<F> Log<F> {
         self.log_end
     }
 
+    /// The first offset of the segment that is appended to.
+    pub(crate) fn segment_start(&self) -> i64 {
+        self.segments.last().expect("a log has a segment").base_offset()
+    }
+
     /// Everything before this offset is durable.
     pub(crate) fn recovery_point(&self) -> i64 {
         self.recovery_point

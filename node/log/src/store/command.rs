@@ -204,6 +204,8 @@ pub enum Done {
     Appended {
         /// The new log end offset.
         log_end: i64,
+        /// The first offset of the segment that holds the last of the batches.
+        segment_start: i64,
     },
     /// Whole batches in order; none when `from` is `upto`, or the first does not fit.
     Records {

@@ -6,7 +6,8 @@ use bytes::Bytes;
 
 use super::checkpoints::Checkpoints;
 use super::{
-    Command, Completion, Done, FoundLog, LogConfig, LogId, LogState, Opened, Store, StoreError,
+    AppendEnd, Command, Completion, Done, FoundLog, LogConfig, LogId, LogState, Opened, Store,
+    StoreError,
 };
 use crate::disk::Disk;
 use crate::file::name::{METADATA_DIR, deleted_dir, is_deleted_dir, parse_dir, stray_dir};
@@ -166,18 +167,18 @@ impl<D: Disk> Store<D> {
         state
     }
 
-    /// Appends; gives the new log end.
+    /// Appends; gives where the log ends then.
     pub(super) fn append(
         &mut self,
         now_ms: i64,
         id: LogId,
         batches: Bytes,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<AppendEnd, StoreError> {
         self.check_healthy()?;
         let oldest_ms = self.oldest_producer_ms(now_ms);
         let (disk, log) = self.log(id)?;
         log.append(disk, batches, now_ms, oldest_ms)?;
-        Ok(log.log_end())
+        Ok(AppendEnd { log_end: log.log_end(), segment_start: log.segment_start() })
     }
 
     fn change_end(

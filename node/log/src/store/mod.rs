@@ -38,13 +38,26 @@ pub struct Store<D: Disk> {
     /// Directories that were found after another stop and not opened, so not checked, since.
     unchecked: BTreeSet<String>,
     /// Appends that wait for a sync: what they were submitted as, where, and the end they gave.
-    waiting: Vec<(u64, LogId, i64)>,
+    waiting: Vec<(u64, LogId, AppendEnd)>,
     /// The first failure of the disk. Nothing is done after it.
     failed: Option<DiskError>,
     producer_expiration_ms: i64,
     producer_check_ms: i64,
     /// When silent producers were last looked for, in Unix milliseconds.
     producers_checked_ms: i64,
+}
+
+/// Where a log ends after an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AppendEnd {
+    log_end: i64,
+    segment_start: i64,
+}
+
+impl AppendEnd {
+    fn done(self) -> Done {
+        Done::Appended { log_end: self.log_end, segment_start: self.segment_start }
+    }
 }
 
 impl<D: Disk> Store<D> {
@@ -110,10 +123,10 @@ impl<D: Disk> Store<D> {
         if let Command::Append { log, batches, sync } = command {
             let appended = self.append(now_ms, log, batches);
             match self.note_failure(appended) {
-                Ok(log_end) if sync || self.must_wait(log) => {
-                    self.waiting.push((ticket, log, log_end));
+                Ok(end) if sync || self.must_wait(log) => {
+                    self.waiting.push((ticket, log, end));
                 }
-                done => out.push((ticket, done.map(|log_end| Done::Appended { log_end }))),
+                done => out.push((ticket, done.map(AppendEnd::done))),
             }
             return;
         }
@@ -125,14 +138,14 @@ impl<D: Disk> Store<D> {
     pub fn settle(&mut self, out: &mut Vec<(u64, Completion)>) {
         let waiting = std::mem::take(&mut self.waiting);
         let mut last = None;
-        for (ticket, log, log_end) in waiting {
+        for (ticket, log, end) in waiting {
             if last != Some(log) {
                 let synced = self.sync(log);
                 let _ = self.note_failure(synced);
                 last = Some(log);
             }
             let failed = self.failed.clone().map(StoreError::Disk);
-            out.push((ticket, failed.map_or(Ok(Done::Appended { log_end }), Err)));
+            out.push((ticket, failed.map_or(Ok(end.done()), Err)));
         }
     }
 

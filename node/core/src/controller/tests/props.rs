@@ -6,6 +6,7 @@ use super::world::{World, activate, register};
 use crate::controller::request::*;
 use crate::controller::{Input, Output, Reply, Token};
 use crate::metadata::{Delta, Image, Replay};
+use crate::rule::Rules;
 use crate::script::Line;
 use crate::types::*;
 
@@ -128,7 +129,7 @@ proptest! {
     #[test]
     fn rule_75_any_run_stays_valid_and_replays_to_the_same_image(steps in steps()) {
         let mut log = Vec::new();
-        let mut controller = activate(Time(0), Image::default(), &mut log);
+        let mut controller = activate(Time(0), Rules::default(), Image::default(), &mut log);
         let mut now = Time(0);
         let mut asked = 0;
         for (serial, step) in steps.iter().enumerate() {

@@ -17,6 +17,7 @@ pub struct World {
     next_token: u64,
     /// False while the log's disk is stuck: nothing is committed.
     commits: bool,
+    rules: Rules,
 }
 
 pub fn settings() -> Settings {
@@ -45,16 +46,18 @@ fn own() -> RegisterControllerRecord {
     }
 }
 
-pub fn activate(now: Time, image: Image, out: &mut Vec<Output>) -> Controller {
-    let tables = (Rules::default(), Box::new(Table) as Box<dyn ConfigRules + Send>);
+pub fn activate(now: Time, rules: Rules, image: Image, out: &mut Vec<Output>) -> Controller {
+    let tables = (rules, Box::new(Table) as Box<dyn ConfigRules + Send>);
     Controller::activate(now, settings(), tables, image, own(), out)
 }
 
 impl World {
     pub fn new() -> World {
         let mut out = Vec::new();
-        let controller = activate(Time(0), Image::default(), &mut out);
-        let mut world = World { controller, now: Time(0), out, next_token: 1, commits: true };
+        let rules = Rules::default();
+        let controller = activate(Time(0), rules, Image::default(), &mut out);
+        let mut world =
+            World { controller, now: Time(0), out, next_token: 1, commits: true, rules };
         world.commit();
         world.out.clear();
         world
@@ -68,6 +71,7 @@ impl World {
             "stuck" => self.commits(false),
             "commit" => self.commits(true),
             "failover" => self.fail_over(),
+            "mutant" => self.mutate(line),
             "show" => self.show(line.word(0)),
             _ => self.ask(line),
         };
@@ -128,8 +132,16 @@ impl World {
     /// Another controller takes over with the same log.
     fn fail_over(&mut self) -> String {
         let mut out = Vec::new();
-        self.controller = activate(self.now, self.controller.image().clone(), &mut out);
+        let image = self.controller.image().clone();
+        self.controller = activate(self.now, self.rules, image, &mut out);
         self.told(&out)
+    }
+
+    /// Another controller takes over that has this mutant.
+    fn mutate(&mut self, line: &Line<'_>) -> String {
+        let id = line.text("id").expect("mutant id=ID");
+        (crate::mutant::find(id).expect("a known mutant").apply)(&mut self.rules);
+        self.fail_over()
     }
 
     fn show(&self, place: &str) -> String {

@@ -31,7 +31,7 @@ impl World {
         let view =
             |epoch| BrokerView { epoch: BrokerEpoch(epoch), fenced: false, shutting_down: false };
         World {
-            replica: Replica::new(PARTITION, BrokerId(1), CONFIG, LoadedLog::default()),
+            replica: replica(&Rules::default(), LoadedLog::default()),
             disk: Disk::default(),
             brokers: (1..=3).map(|id| (BrokerId(id), view(10 + i64::from(id)))).collect(),
             now: Time(0),
@@ -100,7 +100,7 @@ impl World {
             self.disk.restart_at(Offset(start));
         }
         let loaded = self.disk.loaded(Offset(or(line, "hw", 0)));
-        self.replica = Replica::new(PARTITION, BrokerId(1), CONFIG, loaded);
+        self.replica = replica(&self.rules, loaded);
     }
 
     fn mutate(&mut self, line: &Line) {
@@ -148,7 +148,11 @@ impl World {
         render::appended(appended)
     }
 
+    /// `written segment=3`: the newest batch is in the segment that begins at 3.
     fn written(&mut self, env: &Env, line: &Line) {
+        if let Some(start) = line.number("segment") {
+            self.replica.in_segment(Offset(start));
+        }
         let end = line.number("end").map_or(self.disk.end(), Offset);
         self.replica.written(env, end, &mut self.out);
     }
@@ -221,6 +225,10 @@ impl World {
             Ok(Some(end)) => format!("epoch {} ends at {}\n", end.epoch, end.end),
         }
     }
+}
+
+fn replica(rules: &Rules, log: LoadedLog) -> Replica {
+    Replica::new(PARTITION, BrokerId(1), CONFIG, rules, log)
 }
 
 /// `metadata leader=1 epoch=2 version=5 replicas=1,2,3 isr=1,2`.

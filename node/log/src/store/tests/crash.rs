@@ -115,7 +115,7 @@ fn one_sync_serves_all_that_wait_and_order_is_kept() {
     append(&mut bench.store, 3, 2, true, &mut out);
     assert_eq!(out, []);
     bench.store.settle(&mut out);
-    let done = |ticket, log_end| (ticket, Ok(Done::Appended { log_end }));
+    let done = |ticket, log_end| (ticket, Ok(Done::Appended { log_end, segment_start: 0 }));
     assert_eq!(out, [done(1, 1), done(2, 2), done(3, 3)]);
     append(&mut bench.store, 4, 3, false, &mut out);
     assert_eq!(out.len(), 4);

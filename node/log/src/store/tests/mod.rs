@@ -65,7 +65,7 @@ impl Bench {
 
     pub(super) fn append(&mut self, batches: Bytes) -> Result<i64, StoreError> {
         match self.run(Command::Append { log: LOG, batches, sync: false })? {
-            Done::Appended { log_end } => Ok(log_end),
+            Done::Appended { log_end, .. } => Ok(log_end),
             other => panic!("{other:?}"),
         }
     }

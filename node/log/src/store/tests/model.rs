@@ -201,7 +201,9 @@ impl World {
         }
         let batches = self.model.bytes(first);
         let done = self.bench.run(Command::Append { log: LOG, batches, sync }).unwrap();
-        assert_eq!(done, Done::Appended { log_end: self.model.end() });
+        let Done::Appended { log_end, segment_start } = done else { panic!("{done:?}") };
+        assert_eq!(log_end, self.model.end());
+        assert!(segment_start < log_end, "the last batch is in the segment");
         if sync {
             self.model.durable = self.model.batches.len();
         }
