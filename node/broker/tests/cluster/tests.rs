@@ -103,3 +103,33 @@ fn mutant_hw_09_is_found() {
 fn mutant_id_01_is_found() {
     found_within("ID-01", 40);
 }
+
+#[test]
+fn mutant_hw_01_is_found() {
+    found_within("HW-01", 60);
+}
+
+#[test]
+fn mutant_hw_02_is_found() {
+    found_within("HW-02", 60);
+}
+
+#[test]
+fn mutant_hw_12_is_found() {
+    found_within("HW-12", 60);
+}
+
+#[test]
+fn mutant_hw_31_is_found() {
+    found_within("HW-31", 60);
+}
+
+#[test]
+fn mutant_isr_01_is_found() {
+    found_within("ISR-01", 60);
+}
+
+#[test]
+fn mutant_el_01_is_found() {
+    found_within("EL-01", 200);
+}

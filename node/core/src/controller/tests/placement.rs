@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use crate::mutant;
+use crate::rule::Rules;
 use crate::rule::placement::{Demand, Site, place};
 use crate::types::BrokerId;
 
@@ -16,6 +18,17 @@ fn sites(racks: &[u8], fenced: &[bool]) -> Vec<Site> {
         fenced: *fenced && at > 0,
     };
     racks.iter().zip(fenced).enumerate().map(site).collect()
+}
+
+#[test]
+fn mutant_el_20_breaks_rule_86() {
+    let mut rules = Rules::default();
+    (mutant::find("EL-20").expect("a mutant").apply)(&mut rules);
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let demand = Demand { partitions: 1, replicas: 3 };
+    let placed = (rules.place)(&sites(&[0; 3], &[false; 3]), demand, &mut rng);
+    let distinct: BTreeSet<_> = placed[0].iter().collect();
+    assert_eq!((placed[0].len(), distinct.len()), (3, 2), "two of three copies on one broker");
 }
 
 proptest! {
