@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod fault;
 pub mod heal;
 pub mod journal;
+pub mod kafka;
 pub mod nemesis;
 pub mod ports;
 pub mod process;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use highwater_history::journal::Act;
+use tokio::task::JoinSet;
 
 use super::{Asked, ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready, warnings};
 use crate::{
@@ -113,9 +114,21 @@ impl Cluster {
     ///
     /// # Errors
     /// When the target cannot prepare a node.
-    pub async fn prepare(&self) -> Result<(), ClusterError> {
-        for node in self.plan.nodes.values() {
-            self.target.prepare(&self.plan, node).await?;
+    ///
+    /// # Panics
+    /// When preparing a node does.
+    pub async fn prepare(self: &Arc<Self>) -> Result<(), ClusterError> {
+        let nodes: Vec<NodeId> = self.plan.nodes.keys().copied().collect();
+        let mut preparing = JoinSet::new();
+        for node in nodes {
+            let cluster = Arc::clone(self);
+            preparing.spawn(async move {
+                let node = &cluster.plan.nodes[&node];
+                cluster.target.prepare(&cluster.plan, node).await
+            });
+        }
+        while let Some(prepared) = preparing.join_next().await {
+            prepared.expect("preparing a node does not panic")?;
         }
         Ok(())
     }

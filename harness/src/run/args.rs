@@ -9,7 +9,7 @@ use crate::steps::Span;
 /// One experiment: start, break, record, heal, read back, judge, report.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RunArgs {
-    /// What to test: node
+    /// What to test: node, kafka, or kafka:VERSION
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
     /// Brokers
@@ -85,6 +85,9 @@ pub struct RunArgs {
     /// Controllers in processes of their own, or `combined` with the brokers
     #[arg(long, value_name = "N|combined", allow_negative_numbers = true)]
     pub controllers: Option<String>,
+    /// A feature level that a new cluster begins with (repeatable; kafka only)
+    #[arg(long, value_name = "NAME=LEVEL")]
+    pub feature: Vec<String>,
     /// Switches a known bug on (repeatable; node only)
     #[arg(long, value_name = "ID")]
     pub mutant: Vec<String>,

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::setup::BadOption;
 use crate::cluster::ClusterError;
 use crate::process::Exit;
+use crate::target::TargetError;
 
 /// What ends a run before its verdict.
 #[derive(Debug, Error)]
@@ -43,7 +44,20 @@ impl From<ClusterError> for Failure {
                 Some(said) => Failure::Usage(BadOption(said)),
                 None => Failure::Harness(error.to_string()),
             },
+            ClusterError::Target(TargetError::Refused(why)) => {
+                Failure::Usage(BadOption(why.clone()))
+            }
             _ => Failure::Harness(error.to_string()),
+        }
+    }
+}
+
+impl From<TargetError> for Failure {
+    /// What the target does not take was given by an option: its sentence is the reason.
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Refused(why) => Failure::Usage(BadOption(why)),
+            error => Failure::Harness(error.to_string()),
         }
     }
 }
@@ -58,7 +72,6 @@ harness_failures!(
     crate::cluster::PlanError,
     crate::journal::JournalError,
     crate::proxy::NetError,
-    crate::target::TargetError,
     highwater_checker::CheckError,
     highwater_history::FormatError,
     highwater_history::recorder::RecordError,

@@ -27,7 +27,7 @@ use crate::{
         Schedule, ScheduleError, Span,
         mentions::{self, Cast},
     },
-    target,
+    target::{self, TargetOptions},
 };
 
 /// Why options are refused; one sentence for the user.
@@ -50,6 +50,8 @@ pub struct Setup {
     pub target: String,
     /// Known bugs that are switched on.
     pub mutants: Vec<String>,
+    /// Feature levels of the new cluster that are not the target's usual ones.
+    pub features: BTreeMap<String, String>,
     /// Brokers.
     pub nodes: u32,
     /// Where the controllers live.
@@ -76,6 +78,18 @@ pub struct Setup {
     pub max_recovery: Option<Span>,
     /// What happens.
     pub schedule: Schedule,
+}
+
+impl Setup {
+    /// What the target is told when it is opened.
+    #[must_use]
+    pub fn target_options(&self) -> TargetOptions {
+        TargetOptions {
+            version: None,
+            mutants: self.mutants.clone(),
+            features: self.features.clone(),
+        }
+    }
 }
 
 /// A topic to create.
@@ -133,6 +147,7 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     target::known(&target).map_err(|error| BadOption(error.to_string()))?;
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
+    let features = features(&args, &schedule)?;
     let controllers = controllers(&args)?;
     let plans = (workload.topics)(&settings);
     let topics = topics::of(&args, (&schedule, &source), plans, nodes, seed)?;
@@ -143,6 +158,7 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
         seed,
         target,
         mutants,
+        features,
         nodes,
         controllers,
         time_ms: args.time.unwrap_or(DEFAULT_TIME).0,
@@ -337,6 +353,18 @@ fn properties(
         }
     }
     Ok((all, single))
+}
+
+/// Feature levels: the schedule's, and the user's where these do not contradict.
+fn features(args: &RunArgs, schedule: &Schedule) -> Result<Properties, BadOption> {
+    let mut all = schedule.settings.features.clone();
+    for text in &args.feature {
+        let (name, level) = key_value("--feature", text)?;
+        let option = format!("--feature {text}");
+        agrees(&option, &schedule.settings.features, (&name, &level), schedule)?;
+        all.insert(name, level);
+    }
+    Ok(all)
 }
 
 /// Properties that say what the run promises and how long things may take.

@@ -23,7 +23,7 @@ use crate::{
     journal::Journal,
     ports::PortPool,
     proxy::ProxyNet,
-    target::{self, TargetOptions},
+    target,
 };
 
 /// How long one question to a starting cluster may take.
@@ -111,8 +111,7 @@ impl Ground {
         let journal = Arc::new(Journal::create(folder.path(), clock)?);
         let mut ports = PortPool::new();
         let plan = Arc::new(plan(setup, folder.path(), &mut ports)?);
-        let options = TargetOptions { mutants: setup.mutants.clone() };
-        let target = target::open(&setup.target, &options)?;
+        let target = target::open(&setup.target, &setup.target_options())?;
         let cluster = Cluster::new(Arc::clone(&plan), target.into(), Arc::clone(&journal));
         cluster.prepare().await?;
         let net = ProxyNet::start(&plan, Arc::clone(cluster.pids()), journal).await?;

@@ -90,6 +90,9 @@ pub struct ScheduleSettings {
     /// Replicas of every partition, in this order; else each partition starts at another broker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<Vec<i32>>,
+    /// Feature levels that the cluster must begin with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, String>,
     /// Mutants to switch on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutants: Vec<String>,

@@ -1,6 +1,12 @@
 //! What a cluster is made of: one file per kind of broker that the harness can start.
 
-use std::{future::Future, path::PathBuf, pin::Pin};
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
+};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -22,8 +28,20 @@ pub struct Entry {
 /// What a run says of its target.
 #[derive(Debug, Clone, Default)]
 pub struct TargetOptions {
+    /// Which version, where the target has several.
+    pub version: Option<String>,
     /// Mutants to switch on (our node only).
     pub mutants: Vec<String>,
+    /// Feature levels that a new cluster is formatted with (Apache Kafka only).
+    pub features: BTreeMap<String, String>,
+}
+
+/// One start and orderly end of a node that makes later starts shorter.
+pub struct Training {
+    /// What to start.
+    pub target: Arc<dyn Target>,
+    /// Keeps what was learnt, after the node's end.
+    pub keep: Box<dyn FnOnce() -> Result<(), TargetError> + Send>,
 }
 
 /// What a target can do; faults and schedules ask before the run.
@@ -116,6 +134,11 @@ pub trait Target: Send + Sync + std::fmt::Debug {
         Box::pin(async { Ok(()) })
     }
 
+    /// What to start once, in `folder`, before this target's nodes; `None` when nothing is gained.
+    fn training(&self, _folder: &Path) -> Option<Training> {
+        None
+    }
+
     /// What a node warns of in its log, standard error's text: one sentence each.
     fn warnings(&self, _log: &str) -> Vec<String> {
         Vec::new()
@@ -133,24 +156,34 @@ pub trait Target: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// Opens the target that `--target` names.
+/// Opens the target that `--target` names, `NAME` or `NAME:VERSION`.
 ///
 /// # Errors
 /// When there is none of that name, or it cannot run here.
 pub fn open(name: &str, options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
-    (known(name)?.open)(options)
+    let (_, version) = split(name);
+    let options = TargetOptions { version: version.map(str::to_owned), ..options.clone() };
+    (known(name)?.open)(&options)
 }
 
-/// The target of this name.
+/// The target of this name, whatever its version.
 ///
 /// # Errors
 /// When there is none: those that there are are named.
 pub fn known(name: &str) -> Result<&'static Entry, TargetError> {
-    let found = TABLE.iter().find(|(known, _, _)| *known == name);
+    let (kind, _) = split(name);
+    let found = TABLE.iter().find(|(known, _, _)| *known == kind);
     found.map(|(_, _, entry)| *entry).ok_or_else(|| {
         let known: Vec<&str> = TABLE.iter().map(|(known, _, _)| *known).collect();
         TargetError::Unknown { name: name.to_owned(), known: known.join(", ") }
     })
+}
+
+fn split(name: &str) -> (&str, Option<&str>) {
+    match name.split_once(':') {
+        Some((kind, version)) => (kind, Some(version)),
+        None => (name, None),
+    }
 }
 
 pub use node::find_binary as find_node_binary;

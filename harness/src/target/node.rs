@@ -22,6 +22,14 @@ const BINARY: &str = "highwater-node";
 const CONFIGURATION: &str = "server.properties";
 
 fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
+    if let Some(version) = &options.version {
+        let why = format!("node:{version}: target node is the binary that is there; write node");
+        return Err(TargetError::Refused(why));
+    }
+    if let Some((feature, level)) = options.features.first_key_value() {
+        let why = format!("{feature}={level}: target node has no feature levels to choose");
+        return Err(TargetError::Refused(why));
+    }
     let binary = find_binary()?;
     Ok(Box::new(NodeTarget::new(binary, options.mutants.clone())))
 }

@@ -267,6 +267,16 @@ mod tests {
         assert_eq!((result.disagreements.len(), kept), (0, 0), "the rest is not even read");
     }
 
+    /// Apache Kafka answers so when a record was appended and its leader deposed.
+    #[test]
+    fn a_refusal_may_bear_the_offset_of_what_was_appended() {
+        let refused = SENT.replace("[41,5]", "5").replace("NONE", "NOT_LEADER_OR_FOLLOWER");
+        let mut seen = seen();
+        seen[0].partitions[0].code = 6;
+        let (result, _) = told(&[OPEN, &refused.replace("\"ok\"", "\"info\"")], seen);
+        assert_eq!((result.compared, result.disagreements.len()), (1, 0));
+    }
+
     #[test]
     fn an_answer_that_is_no_answer_is_the_target_s() {
         let malformed = SENT.replace("NONE", "MALFORMED_ANSWER").replace("\"ok\"", "\"info\"");

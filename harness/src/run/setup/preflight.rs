@@ -1,6 +1,12 @@
 //! Asks the target whether it takes what a run would give it, before anything of the run is there.
 
-use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
 use super::{BadOption, Setup, TopicSetup, resolve};
 use crate::{
@@ -13,13 +19,17 @@ use crate::{
         world::{self, new_run_id},
     },
     scratch::Scratch,
-    target::{self, Target, TargetError, TargetOptions},
+    target::{self, Target, TargetOptions, Training},
 };
 
 /// The setting of every topic with followers: no target needs to be asked about it.
 const USUAL: (&str, &str) = ("min.insync.replicas", "2");
 /// Where the configurations stand that nodes are asked about.
 const ASKED: &str = "asked";
+/// Where the node stands that is started once to make later starts shorter.
+const TRAINED: &str = "trained";
+/// How long it may take to end.
+const TRAINED_WITHIN: Duration = Duration::from_secs(60);
 /// What names of topics that are only tried begin with.
 const TRIED: &str = "tried";
 
@@ -38,20 +48,28 @@ pub fn admit(args: &RunArgs, seed: u64) -> Result<Setup, Failure> {
 }
 
 async fn ask(setup: &Setup, folder: &Path) -> Result<(), Failure> {
-    let options = TargetOptions { mutants: setup.mutants.clone() };
+    let options = setup.target_options();
     let target = target::open(&setup.target, &options)?;
     // Says that this is still going on: `heal` clears what nobody uses any more.
     let journal = Arc::new(Journal::create(folder, RunClock::start())?);
     let mut ports = PortPool::new();
     let asked = folder.join(ASKED);
     fs::create_dir(&asked)?;
+    if let Some(Training { target, keep }) = target.training(folder) {
+        let alone =
+            alone(target, (TRAINED, BTreeMap::new()), (folder, Arc::clone(&journal)), &mut ports);
+        let cluster = alone.await?;
+        cluster.end_all(TRAINED_WITHIN).await;
+        keep()?;
+    }
     ask_nodes(&*target, &world::plan(setup, &asked, &mut ports)?).await?;
     let asked_for = |topic: &TopicSetup| {
         topic.configs.iter().any(|(key, value)| (key.as_str(), value.as_str()) != USUAL)
     };
     if setup.topics.iter().any(asked_for) {
         // A node with a bug switched on may not come to serve alone.
-        let sound = target::open(&setup.target, &TargetOptions::default())?;
+        let sound = TargetOptions { mutants: Vec::new(), ..options };
+        let sound = target::open(&setup.target, &sound)?;
         try_topics(sound.into(), setup, (folder, journal), &mut ports).await?;
     }
     Ok(())
@@ -66,10 +84,7 @@ async fn ask_nodes(target: &dyn Target, plan: &ClusterPlan) -> Result<(), Failur
             continue;
         }
         target.prepare(plan, node).await?;
-        target.check(plan, node).await.map_err(|error| match error {
-            TargetError::Refused(why) => Failure::Usage(BadOption(why)),
-            error => error.into(),
-        })?;
+        target.check(plan, node).await?;
         asked.push(what);
     }
     Ok(())
@@ -83,16 +98,8 @@ async fn try_topics(
     (folder, journal): (&Path, Arc<Journal>),
     ports: &mut PortPool,
 ) -> Result<(), Failure> {
-    let (id, placement) = (world::cluster_id(), ControllerPlacement::Combined);
-    let mut plan = ClusterPlan::new(folder, &id, 1, placement, ports)?;
-    plan.properties = setup.properties.clone();
-    for node in plan.nodes.values_mut() {
-        // Nobody stands between it and itself.
-        node.listeners.values_mut().for_each(|place| *place = direct(*place));
-    }
-    let cluster = Cluster::new(Arc::new(plan), target, journal);
-    cluster.prepare().await?;
-    cluster.start(NodeId(1)).await?;
+    let cluster =
+        alone(target, (TRIED, setup.properties.clone()), (folder, journal), ports).await?;
     let one = Setup { nodes: 1, topics: kinds(&setup.topics), ..setup.clone() };
     let created = world::create_topics(&cluster, &one, TRIED).await;
     cluster.kill_all().await;
@@ -103,6 +110,28 @@ async fn try_topics(
         }
         other => other.map(drop),
     }
+}
+
+/// Starts one node that is a cluster of its own, in the folder `name` below `folder`.
+async fn alone(
+    target: Arc<dyn Target>,
+    (name, properties): (&str, BTreeMap<String, String>),
+    (folder, journal): (&Path, Arc<Journal>),
+    ports: &mut PortPool,
+) -> Result<Arc<Cluster>, Failure> {
+    let (id, placement) = (world::cluster_id(), ControllerPlacement::Combined);
+    let mut plan = ClusterPlan::new(folder, &id, 1, placement, ports)?;
+    plan.properties = properties;
+    for node in plan.nodes.values_mut() {
+        // Nobody stands between it and itself.
+        node.listeners.values_mut().for_each(|place| *place = direct(*place));
+        node.folder = folder.join(name);
+        node.log_dir = node.folder.join("data");
+    }
+    let cluster = Cluster::new(Arc::new(plan), target, journal);
+    cluster.prepare().await?;
+    cluster.start(NodeId(1)).await?;
+    Ok(cluster)
 }
 
 fn direct(place: Place) -> Place {

@@ -135,7 +135,9 @@ fn answers<'l>(line: &'l Witnessed, catalog: &'l Catalog) -> Vec<Answer<&'l str>
         match line.api {
             PRODUCE => {
                 let code = outcome::row(partition.code).name;
-                Some(Answer::Sent(client, key, code, partition.offset))
+                // A refusal after the append may bear the offset; a client does not tell it.
+                let offset = if partition.code == 0 { partition.offset } else { -1 };
+                Some(Answer::Sent(client, key, code, offset))
             }
             FETCH if partition.code == 0 && partition.last_offset >= 0 => {
                 Some(Answer::Polled(client, key, partition.last_offset))
