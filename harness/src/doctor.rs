@@ -11,7 +11,11 @@ use nix::sys::statvfs::statvfs;
 use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, pidfd_open};
 use serde::Serialize;
 
-use crate::{ports::PortPool, target::find_node_binary};
+use crate::{
+    disk::{LIBRARY, find_library},
+    ports::PortPool,
+    target::find_node_binary,
+};
 
 /// A run with many clients opens this many files and sockets.
 const FILES_WANTED: u64 = 4_096;
@@ -46,6 +50,7 @@ pub fn examine() -> Vec<Check> {
         callers(),
         pidfd(),
         node_binary(),
+        shim(),
         java(),
         program("ip", "the network-namespace tier"),
         program("nft", "the network-namespace tier"),
@@ -111,6 +116,14 @@ fn node_binary() -> Check {
         Err(error) => (false, error.to_string()),
     };
     Check { name: "highwater-node", ok, found, skipped: "the target node" }
+}
+
+fn shim() -> Check {
+    let (ok, found) = match find_library() {
+        Ok(path) => (true, path.display().to_string()),
+        Err(error) => (false, error.to_string()),
+    };
+    Check { name: LIBRARY, ok, found, skipped: "power-loss, slow-disk and disk-error" }
 }
 
 fn java() -> Check {

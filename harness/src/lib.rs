@@ -4,6 +4,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod direct;
+pub mod disk;
 pub mod doctor;
 pub mod fault;
 pub mod heal;

@@ -9,7 +9,7 @@ use libc::c_int;
 
 use crate::{
     config::Config,
-    layout::{Slot, letter},
+    layout::{END, Slot, letter},
     place::{Identity, identity_of},
 };
 
@@ -42,7 +42,7 @@ impl Journal {
 
     /// Appends a line; one that cannot be written is counted.
     pub fn append(&self, config: &Config, mut line: Line) {
-        line.bytes(b"\n");
+        line.bytes(END);
         let written = line.whole().is_some_and(|bytes| write(self.fd(), bytes));
         if !written {
             config.levers.count(Slot::LinesLost);

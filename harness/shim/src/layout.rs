@@ -9,6 +9,9 @@ pub const KEPT_VARIABLE: &str = "HIGHWATER_DISK_KEPT";
 /// The file of [`SLOTS`] numbers of 64 bits through which a running process is told and asked.
 pub const CONTROL_VARIABLE: &str = "HIGHWATER_DISK_CONTROL";
 
+/// What every line of the journal ends with: one without it was cut short.
+pub const END: &[u8] = b";\n";
+
 /// The kinds of journal lines: the letter that a line begins with. Numbers are decimal; an inode is
 /// always preceded by its device; names stand last.
 pub mod letter {

@@ -86,6 +86,7 @@ impl Bench {
         };
         let text = fs::read_to_string(self.path("journal")).unwrap();
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('P'));
+        let lines = lines.map(|line| line.strip_suffix(';').unwrap());
         let words = lines.map(|line| line.split(' ').collect::<Vec<_>>());
         let said = words.map(|words| {
             let rest: Vec<String> = words[2..].iter().map(|word| named(word)).collect();

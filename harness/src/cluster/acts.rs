@@ -18,6 +18,24 @@ impl Cluster {
         Ok(exit.wait().await)
     }
 
+    /// Kills nodes with SIGKILL at the same instant, also paused ones: how each ended, or why it was
+    /// not killed.
+    pub async fn kill_together(
+        &self,
+        nodes: &[NodeId],
+    ) -> Vec<(NodeId, Result<Exit, ClusterError>)> {
+        let asked = nodes.iter().map(|node| (*node, self.ask_to_end(*node, Signal::KILL)));
+        let mut ended = Vec::new();
+        for (node, exit) in asked.collect::<Vec<_>>() {
+            let exit = match exit {
+                Ok(mut exit) => Ok(exit.wait().await),
+                Err(error) => Err(error),
+            };
+            ended.push((node, exit));
+        }
+        ended
+    }
+
     /// Stops a node with SIGTERM, a controlled shutdown; `None` when it has not ended after
     /// `patience` (it may still).
     ///

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::NodeId;
 use crate::{
+    disk::DiskError,
     journal::JournalError,
     process::{Exit, SpawnError},
     target::TargetError,
@@ -60,6 +61,9 @@ pub enum ClusterError {
     /// The journal could not be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A disk could not be watched or cut.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// The target could not be prepared.
     #[error(transparent)]
     Target(#[from] TargetError),

@@ -1,6 +1,7 @@
 //! The cluster under test: its plan (who listens where) and its running processes.
 
 mod acts;
+mod disk;
 mod error;
 mod life;
 mod node_id;

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use super::{Asked, ClusterError, ClusterPlan, Life, NodeId, NodePlan, NodeState, ready, warnings};
 use crate::{
+    disk::Disks,
     journal::{ActId, Journal},
     process::{Exit, ExitWatch, KnownPids, OsProcess, Signal, Spawn, Spawned, spawn},
     target::{Ready, Target},
@@ -32,6 +33,7 @@ pub struct Cluster {
     pub(super) plan: Arc<ClusterPlan>,
     pub(super) journal: Arc<Journal>,
     target: Arc<dyn Target>,
+    pub(super) disks: Option<Arc<Disks>>,
     pids: Arc<KnownPids>,
     slots: Mutex<BTreeMap<NodeId, Slot>>,
     /// Whether no node may start any more; changed and read under the lock of the slots.
@@ -49,9 +51,20 @@ impl Cluster {
         target: Arc<dyn Target>,
         journal: Arc<Journal>,
     ) -> Arc<Self> {
+        Self::with_disks(plan, target, journal, None)
+    }
+
+    /// A cluster of which nothing runs yet, with the shim preloaded into its nodes if it is given.
+    #[must_use]
+    pub fn with_disks(
+        plan: Arc<ClusterPlan>,
+        target: Arc<dyn Target>,
+        journal: Arc<Journal>,
+        disks: Option<Arc<Disks>>,
+    ) -> Arc<Self> {
         let pids = Arc::new(KnownPids::default());
         let (slots, closed, superseded, ended) = Default::default();
-        Arc::new(Self { plan, journal, target, pids, slots, closed, superseded, ended })
+        Arc::new(Self { plan, journal, target, disks, pids, slots, closed, superseded, ended })
     }
 
     /// The plan.
@@ -122,10 +135,7 @@ impl Cluster {
         let mut preparing = JoinSet::new();
         for node in nodes {
             let cluster = Arc::clone(self);
-            preparing.spawn(async move {
-                let node = &cluster.plan.nodes[&node];
-                cluster.target.prepare(&cluster.plan, node).await
-            });
+            preparing.spawn(async move { cluster.prepare_node(node).await });
         }
         while let Some(prepared) = preparing.join_next().await {
             prepared.expect("preparing a node does not panic")?;
@@ -205,7 +215,7 @@ impl Cluster {
             Ready::Protocol => None,
         };
         Ok(spawn(&Spawn {
-            command: &self.target.command(&self.plan, plan),
+            command: &self.command(plan),
             folder: &plan.folder,
             incarnation,
             run_folder: &self.plan.run_folder,

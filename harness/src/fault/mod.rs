@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::{
     cluster::{ClusterPlan, NodeId},
+    disk::LIBRARY,
     nemesis::{Aim, Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Role, Side, Stretch},
     target::{BoxFuture, Capabilities},
 };
@@ -46,6 +47,8 @@ pub struct Scene<'a> {
     pub plan: &'a ClusterPlan,
     /// What its target can do.
     pub capabilities: Capabilities,
+    /// Whether the shim is preloaded into its nodes.
+    pub disks: bool,
 }
 
 /// A fault with its parameters.
@@ -61,6 +64,9 @@ pub trait Fault: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// One sentence that says why it will be skipped.
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
+
+    /// Whether it needs the shim in the nodes.
+    fn needs_disks(&self) -> bool;
 
     /// Brings it into force.
     fn install<'a>(&'a self, controls: &'a Controls, rng: Rng) -> BoxFuture<'a, Struck>;
@@ -95,6 +101,11 @@ trait Strike: Send + Sync + std::fmt::Debug {
     /// As [`Fault::applies`].
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String>;
 
+    /// As [`Fault::needs_disks`].
+    fn needs_disks(&self) -> bool {
+        false
+    }
+
     /// As [`Fault::install`].
     fn strike(&self, controls: &Controls, rng: Rng) -> impl Future<Output = Struck> + Send;
 }
@@ -106,6 +117,10 @@ impl<F: Strike> Fault for F {
 
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
         Strike::applies(self, scene)
+    }
+
+    fn needs_disks(&self) -> bool {
+        Strike::needs_disks(self)
     }
 
     fn install<'a>(&'a self, controls: &'a Controls, rng: Rng) -> BoxFuture<'a, Struck> {
@@ -187,6 +202,13 @@ fn is_one_role(side: &Side) -> bool {
 fn needs_processes(scene: &Scene<'_>) -> Result<(), String> {
     let can = scene.capabilities.processes;
     if can { Ok(()) } else { Err("the target's processes are not ours to signal".to_owned()) }
+}
+
+/// For faults that act on disks.
+fn needs_shim(scene: &Scene<'_>) -> Result<(), String> {
+    needs_processes(scene)?;
+    let without = || format!("the nodes run without {LIBRARY}");
+    if scene.disks { Ok(()) } else { Err(without()) }
 }
 
 /// For faults that act on links.

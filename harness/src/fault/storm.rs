@@ -88,6 +88,10 @@ impl Strike for Storm {
         self.faults.iter().try_for_each(|(fault, _)| fault.applies(scene))
     }
 
+    fn needs_disks(&self) -> bool {
+        self.faults.iter().any(|(fault, _)| fault.needs_disks())
+    }
+
     async fn strike(&self, controls: &Controls, rng: Rng) -> Struck {
         let over = CancellationToken::new();
         let guard = over.clone().drop_guard();

@@ -38,14 +38,21 @@ impl How {
     }
 }
 
-/// Kills nodes; the wait status of each is the proof.
+/// Kills nodes at the same instant; the wait status of each is the proof.
 ///
 /// # Errors
 /// When a node is down already or cannot be signalled; those killed before it are started again.
 pub async fn kill_nodes(controls: &Controls, nodes: &[NodeId]) -> Result<Ended, NotInstalled> {
     let mut down = Down::new(controls);
-    for node in nodes {
-        down.add(*node, Some(controls.cluster.kill(*node).await?));
+    let mut missed = None;
+    for (node, exit) in controls.cluster.kill_together(nodes).await {
+        match exit {
+            Ok(exit) => down.add(node, Some(exit)),
+            Err(error) => missed = Some(error),
+        }
+    }
+    if let Some(error) = missed {
+        return Err(error.into());
     }
     let doubt = (!down.all_ended(Exit::killed)).then(|| "a node ended before its kill".to_owned());
     Ok(Ended { down, doubt })

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{fault::Active, target::BoxFuture};
+use crate::{disk::DiskError, fault::Active, target::BoxFuture};
 
 /// How a fault ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,7 +63,11 @@ impl From<crate::cluster::ClusterError> for NotInstalled {
     fn from(error: crate::cluster::ClusterError) -> Self {
         use crate::cluster::ClusterError as E;
         match error {
-            E::Down(_) | E::Up(_) => Self::Skipped(error.to_string()),
+            E::Down(_)
+            | E::Up(_)
+            | E::Disk(DiskError::NotLoaded { .. } | DiskError::Held { .. }) => {
+                Self::Skipped(error.to_string())
+            }
             E::Died { .. } | E::NotReady { .. } => Self::Indeterminate(error.to_string()),
             _ => Self::Harness(error.to_string()),
         }

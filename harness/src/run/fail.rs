@@ -70,6 +70,7 @@ fn last_words(folder: &Path) -> Option<String> {
 
 harness_failures!(
     crate::cluster::PlanError,
+    crate::disk::DiskError,
     crate::journal::JournalError,
     crate::proxy::NetError,
     highwater_checker::CheckError,

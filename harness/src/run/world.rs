@@ -20,6 +20,7 @@ use crate::{
     clock::RunClock,
     cluster::{Cluster, ClusterPlan, NodeId},
     direct::Direct,
+    disk,
     journal::Journal,
     ports::PortPool,
     proxy::ProxyNet,
@@ -112,7 +113,9 @@ impl Ground {
         let mut ports = PortPool::new();
         let plan = Arc::new(plan(setup, folder.path(), &mut ports)?);
         let target = target::open(&setup.target, &setup.target_options())?;
-        let cluster = Cluster::new(Arc::clone(&plan), target.into(), Arc::clone(&journal));
+        let (plan_of, journal_of) = (Arc::clone(&plan), Arc::clone(&journal));
+        let disks = disk::for_schedule(&setup.schedule)?;
+        let cluster = Cluster::with_disks(plan_of, target.into(), journal_of, disks);
         cluster.prepare().await?;
         let net = ProxyNet::start(&plan, Arc::clone(cluster.pids()), journal).await?;
         Ok(Ground { run_id: run_id.to_owned(), folder, clock, cluster, net, _ports: ports })

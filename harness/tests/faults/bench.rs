@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -10,6 +10,7 @@ use std::{
 use highwater_harness::{
     clock::RunClock,
     cluster::{Cluster, ClusterPlan, ControllerPlacement, Listener, NodeId, NodePlan, NodeState},
+    disk::Disks,
     journal::Journal,
     nemesis::{ClusterView, Controls, NoHooks, PartitionView},
     ports::PortPool,
@@ -45,9 +46,11 @@ const ABSENT: &str = "absent";
 /// Who hears whom: (asker, asked) for nodes, (0, asked) for a client.
 pub type Reach = BTreeSet<(i32, i32)>;
 
-/// The target whose nodes are stand-ins.
+/// The target whose nodes are stand-ins; they write if their disks are watched.
 #[derive(Debug)]
-struct StandIns;
+struct StandIns {
+    write: bool,
+}
 
 impl Target for StandIns {
     fn describe(&self) -> Value {
@@ -72,6 +75,7 @@ impl Target for StandIns {
             id: node.id.0,
             listen: node.listeners.values().map(|place| place.real).collect(),
             peers: peers.map(|peer| (peer.id.0, inner(peer).proxy)).collect(),
+            disk: self.write.then(|| node.log_dir.clone()),
         };
         let test = "stand_in::serves_until_it_is_told_to_stop";
         if node.folder.join(BROKEN).exists() {
@@ -120,13 +124,28 @@ impl Bench {
         bench
     }
 
+    /// Starts a cluster in a folder of its own whose nodes write to disks that are watched.
+    pub async fn start_writing(library: PathBuf) -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut bench = Self::start_with(folder.path(), Some(Disks::new(library))).await;
+        bench._folder = Some(folder);
+        bench
+    }
+
     /// Starts a cluster whose run folder is `path`.
     pub async fn start_in(path: &Path) -> Self {
+        Self::start_with(path, None).await
+    }
+
+    async fn start_with(path: &Path, disks: Option<Arc<Disks>>) -> Self {
         let mut ports = PortPool::new();
         let placement = ControllerPlacement::Separate(1);
         let plan = Arc::new(ClusterPlan::new(path, "c", 3, placement, &mut ports).unwrap());
         let journal = Arc::new(Journal::create(path, RunClock::start()).unwrap());
-        let cluster = Cluster::new(Arc::clone(&plan), Arc::new(StandIns), Arc::clone(&journal));
+        let target = Arc::new(StandIns { write: disks.is_some() });
+        let own = Arc::clone(&journal);
+        let cluster = Cluster::with_disks(Arc::clone(&plan), target, own, disks);
+        cluster.prepare().await.unwrap();
         let pids = Arc::clone(cluster.pids());
         let net = ProxyNet::start(&plan, pids, journal).await.unwrap();
         cluster.start_all().await.unwrap();

@@ -8,6 +8,7 @@
 
 mod acts;
 mod bench;
+mod disk;
 mod killed_harness;
 mod parameters;
 mod stand_in;

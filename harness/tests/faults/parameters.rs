@@ -12,18 +12,22 @@ fn every_fault_of_the_table_is_named_and_described() {
     let names: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
     let wanted = [
         "cut",
+        "disk-error",
         "hold",
         "isolate",
         "kill",
         "leader-move",
         "pause",
+        "power-loss",
         "reply-loss",
         "restart",
         "rolling-restart",
+        "slow-disk",
         "slow-link",
         "split",
         "stop",
         "storm",
+        "wipe",
     ];
     assert_eq!(names, wanted);
     assert!(TABLE.iter().all(|(_, about, _)| about.ends_with('.')));

@@ -5,11 +5,15 @@
 use std::{
     collections::BTreeMap,
     env,
+    fs::File,
+    io::{self, Write},
     net::SocketAddr,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
     time::Duration,
 };
 
@@ -42,7 +46,14 @@ pub struct Configuration {
     pub id: i32,
     pub listen: Vec<SocketAddr>,
     pub peers: BTreeMap<i32, SocketAddr>,
+    /// Where it writes, if it does.
+    pub disk: Option<PathBuf>,
 }
+
+/// In a stand-in's disk: each byte is synced.
+pub const SYNCED: &str = "t-0/synced.log";
+/// In a stand-in's disk: nothing is synced.
+pub const LOOSE: &str = "t-1/loose.log";
 
 type Heard = Arc<BTreeMap<i32, AtomicBool>>;
 
@@ -70,8 +81,28 @@ async fn run(configuration: Configuration) {
     for (peer, address) in configuration.peers {
         tokio::spawn(keep_asking(configuration.id, peer, address, Arc::clone(&heard)));
     }
+    if let Some(disk) = configuration.disk {
+        thread::spawn(move || write(&disk).expect("a disk that fails ends the process"));
+    }
     println!("\nready node={}", configuration.id);
     terminate.recv().await;
+}
+
+/// Writes to both files for ever; ends the process when the disk fails, as brokers do.
+fn write(disk: &Path) -> io::Result<()> {
+    let append = |name: &str| {
+        let path = disk.join(name);
+        std::fs::create_dir_all(path.parent().unwrap())?;
+        File::options().create(true).append(true).open(path)
+    };
+    let (mut synced, mut loose) = (append(SYNCED)?, append(LOOSE)?);
+    loop {
+        let written = loose.write_all(&[2; 9]).and_then(|()| synced.write_all(&[1]));
+        if written.and_then(|()| synced.sync_data()).is_err() {
+            std::process::exit(74);
+        }
+        thread::sleep(ASK_EVERY);
+    }
 }
 
 async fn accept(listener: TcpListener, heard: Heard) {

@@ -232,8 +232,11 @@ impl Player {
         let fault = fault::parse(name, with)
             .map_err(|error| NotInstalled::Indeterminate(error.to_string()))?;
         let cluster = &self.stage.controls.cluster;
-        let scene =
-            fault::Scene { plan: cluster.plan(), capabilities: cluster.target().capabilities() };
+        let scene = fault::Scene {
+            plan: cluster.plan(),
+            capabilities: cluster.target().capabilities(),
+            disks: cluster.disks().is_some(),
+        };
         fault.applies(&scene).map_err(NotInstalled::Skipped)?;
         // What a fault draws hangs on its place alone, not on what became of those before it.
         let Place { round, step } = self.at;

@@ -12,6 +12,7 @@ use super::{BadOption, Setup, TopicSetup, resolve};
 use crate::{
     clock::RunClock,
     cluster::{Cluster, ClusterPlan, ControllerPlacement, NodeId, Place},
+    disk,
     journal::Journal,
     ports::PortPool,
     run::{
@@ -39,6 +40,7 @@ const TRIED: &str = "tried";
 /// One sentence: which option, what is wrong, what to do; or that the target cannot run here.
 pub fn admit(args: &RunArgs, seed: u64) -> Result<Setup, Failure> {
     let setup = resolve(args, seed)?;
+    disk::for_schedule(&setup.schedule)?;
     // Goes last: processes that may still write into it end with the runtime.
     let scratch = Scratch::make(&new_run_id())
         .map_err(|(path, error)| Failure::Harness(format!("{}: {error}", path.display())))?;

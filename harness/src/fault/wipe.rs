@@ -1,0 +1,44 @@
+//! Empties the log directories of nodes after a kill, as a new disk is; healing starts them.
+
+use serde::Deserialize;
+
+use super::{Entry, Scene, Strike, Struck, needs_processes, read};
+use crate::nemesis::{Aim, Aimer, Controls, LostData, Rng, kill_nodes};
+
+/// The plug-in.
+pub const ENTRY: Entry = Entry { parse: |parameters| read::<Wipe>("wipe", parameters) };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wipe {
+    /// Whom.
+    #[serde(default = "Aim::one")]
+    aim: Aim,
+    /// Of what.
+    #[serde(default, rename = "what")]
+    _what: What,
+}
+
+/// What is emptied.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum What {
+    /// The log directories; they are prepared again as for a first start.
+    #[default]
+    Data,
+}
+
+impl Strike for Wipe {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        needs_processes(scene)
+    }
+
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
+        let mut lost = LostData::of(kill_nodes(controls, &nodes).await?);
+        for node in nodes {
+            lost.add(node, controls.cluster.wipe(node).await?);
+        }
+        Ok(Box::new(lost))
+    }
+}
