@@ -26,6 +26,8 @@ use crate::{
     index::{Builder, Index, Unfit},
     leadership::Leadership,
     metrics, notes, reason,
+    registry::Registry,
+    told::Sayings,
     view::{KeyView, RunView},
 };
 
@@ -64,11 +66,15 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
     let chosen = chosen_claims(evidence, options)?;
     let (index, unfit, dropped_line) = read_history(evidence)?;
     let notes = notes::of(evidence, options, &index, dropped_line);
-    let leadership = Leadership::of(evidence, &options.promise);
+    let registry = Registry::of(evidence, &options.promise);
+    let leadership = Leadership::of(evidence, &registry);
+    let sayings = Sayings::of(evidence, &index);
     let run = RunView {
         evidence,
         index: &index,
         leadership: &leadership,
+        registry: &registry,
+        sayings: &sayings,
         said: &options.promise,
         is_cut: dropped_line.is_some(),
     };

@@ -1,17 +1,13 @@
 //! Who led each partition when: elections from the committed metadata log, else from samples.
 
-mod replay;
-
 use std::collections::BTreeMap;
 
-use highwater_history::{
-    LeaderEpoch, Manifest, NodeId, Offset, Promise, TimeNs, dumps::Moment, metadata::MetadataRecord,
-};
+use highwater_history::{LeaderEpoch, NodeId, Offset, TimeNs, dumps::Moment};
 
-use self::replay::Replay;
 use crate::{
     evidence::Evidence,
     index::{Index, KeyIndex},
+    registry::{self, Registration, Registry},
 };
 
 /// One change of a partition's leader epoch.
@@ -71,20 +67,20 @@ pub enum Source {
 }
 
 impl Leadership {
-    /// What metadata log or samples say; `said` is what the user says was promised.
-    pub fn of(evidence: &Evidence, said: &Promise) -> Self {
-        match &evidence.manifest {
-            Some(manifest) if !evidence.metadata.is_empty() => {
-                let source = match evidence.metadata_is_cut {
-                    true => Source::CutMetadata,
-                    false => Source::Metadata,
-                };
-                let mut by_partition = elections_of(&evidence.metadata, manifest, said);
-                leave_out_the_end(&mut by_partition, evidence);
-                Self { by_partition, by_key: BTreeMap::new(), source }
-            }
-            _ => Self::of_samples(evidence),
+    /// What metadata log or samples say.
+    pub fn of(evidence: &Evidence, registry: &Registry) -> Self {
+        if evidence.is_bare() || evidence.metadata.is_empty() {
+            return Self::of_samples(evidence);
         }
+        let source = match registry.is_whole {
+            true => Source::Metadata,
+            false => Source::CutMetadata,
+        };
+        let partitions = registry.partitions.iter();
+        let mut by_partition: Elections =
+            partitions.map(|(at, states)| (at.clone(), elections_of(states))).collect();
+        leave_out_the_end(&mut by_partition, evidence);
+        Self { by_partition, by_key: BTreeMap::new(), source }
     }
 
     fn of_samples(evidence: &Evidence) -> Self {
@@ -116,13 +112,7 @@ impl Leadership {
 
     /// The elections of a key in epoch order.
     pub fn of_key(&self, key: &KeyIndex) -> &[Election] {
-        let partition = key.partition().unwrap_or(-1);
-        let by_id = key.topic.as_ref().and_then(|topic| topic.topic_id.clone());
-        let names = [by_id.as_deref(), Some(key.topic_name())];
-        let found = names
-            .into_iter()
-            .flatten()
-            .find_map(|name| self.by_partition.get(&(name.to_owned(), partition)));
+        let found = registry::find(&self.by_partition, key);
         found.or_else(|| self.by_key.get(key.key.as_str())).map_or(&[], Vec::as_slice)
     }
 
@@ -164,12 +154,25 @@ impl Leadership {
 
 type Elections = BTreeMap<(String, i32), Vec<Election>>;
 
-fn elections_of(records: &[MetadataRecord], manifest: &Manifest, said: &Promise) -> Elections {
-    let mut replay = Replay::new(manifest, said);
-    for record in records {
-        replay.apply(record);
+/// The changes of a partition that gave it another epoch.
+fn elections_of(states: &[Registration]) -> Vec<Election> {
+    let mut elections: Vec<Election> = Vec::new();
+    let mut leader = None;
+    for state in states {
+        if elections.last().is_none_or(|last| last.epoch != state.leader_epoch) {
+            elections.push(Election {
+                on_record: format!("metadata record {}", state.record),
+                at: state.at,
+                epoch: state.leader_epoch,
+                leader: state.leader,
+                previous: leader,
+                unclean: state.unclean,
+                unclean_allowed: state.unclean_allowed,
+            });
+        }
+        leader = state.leader;
     }
-    replay.elections
+    elections
 }
 
 /// Elections after the last final dump show how the run stopped its nodes, one after the other:

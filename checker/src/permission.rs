@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use highwater_history::{
-    EventValue, LeaderEpoch, NodeId, Offset, TimeNs, event::Acks, samples::Said,
+    Event, EventValue, LeaderEpoch, NodeId, Offset, TimeNs, event::Acks, samples::Said,
 };
 
 use crate::{
@@ -27,6 +27,11 @@ pub type CommittedTo = BTreeMap<LeaderEpoch, Offset>;
 /// What the nemesis does that may cost a node data which it had written.
 const DATA_LOSS: [&str; 6] =
     ["power-loss", "wipe", "torn-write", "bit-flip", "truncation", "lying-fsync"];
+
+/// Whether an event of the nemesis may have cost a node data.
+pub fn costs_data(event: &Event) -> bool {
+    DATA_LOSS.contains(&event.f.as_str())
+}
 
 impl KeyView<'_> {
     /// Whether a record that was acknowledged may be gone; its offset is none where none was told.

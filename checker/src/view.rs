@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 
 use highwater_history::{
-    LeaderEpoch, Offset, Promise,
+    LeaderEpoch, Offset, Promise, TimeNs,
     event::{Acks, Isolation},
+    samples::{PartitionState, ReplicaState},
     verdict::Finding,
 };
 
@@ -15,9 +16,11 @@ use crate::{
         operations::{OpId, Operation},
         records::RecordId,
     },
-    leadership::{Election, Leadership},
-    permission::CommittedTo,
+    leadership::{CLOCK_SLACK_NS, Election, Leadership},
+    permission::{CommittedTo, costs_data},
+    registry::{Registration, Registry},
     replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of},
+    told::{Sayings, Told},
 };
 
 /// A whole run.
@@ -29,6 +32,10 @@ pub struct RunView<'a> {
     pub index: &'a Index,
     /// Who led when.
     pub leadership: &'a Leadership,
+    /// What the metadata log says.
+    pub registry: &'a Registry,
+    /// What nodes said of themselves.
+    pub sayings: &'a Sayings<'a>,
     /// What the user said was promised, whatever the evidence says.
     pub said: &'a Promise,
     /// Whether the end of the history is missing: what came after is not known.
@@ -75,6 +82,38 @@ impl<'a> KeyView<'a> {
         let promise = promise.or(&Promise::strongest());
         let elections = run.leadership.of_key(key);
         Self { run, id, key, dumps, log, elections, promise, committed: OnceCell::new() }
+    }
+
+    /// Its states in the metadata log; none where that is not there or does not know it.
+    pub fn states(&self) -> &'a [Registration] {
+        self.run.registry.of_key(self.key)
+    }
+
+    /// What its replicas said of themselves.
+    pub fn replica_samples(&self) -> &'a [Told<'a, ReplicaState>] {
+        self.run.sayings.replicas(&self.key.key)
+    }
+
+    /// What nodes said of its leadership.
+    pub fn partition_samples(&self) -> &'a [Told<'a, PartitionState>] {
+        self.run.sayings.partitions(&self.key.key)
+    }
+
+    /// Whether something before a time may have cut what was committed: an unclean election, also
+    /// one that nothing tells of, or a fault that costs data.
+    pub fn may_be_cut_before(&self, time: TimeNs) -> bool {
+        let limit = time.saturating_add(CLOCK_SLACK_NS);
+        self.unclean_may_be_hidden()
+            || self.elections.iter().any(|election| election.unclean && election.at <= limit)
+            || self.run.index.others.iter().any(|event| costs_data(event) && event.time <= limit)
+    }
+
+    /// Whether compaction may have rewritten its batches, at other times on other replicas.
+    pub fn is_compacted(&self) -> bool {
+        let topics = self.run.evidence.manifest.iter().flat_map(|m| &m.target.topics);
+        let mut configs = topics.filter(|topic| topic.name == self.key.topic_name());
+        let policy = configs.find_map(|topic| topic.configs.get("cleanup.policy"));
+        policy.is_some_and(|policy| policy.contains("compact"))
     }
 
     /// An operation.

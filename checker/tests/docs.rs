@@ -29,6 +29,7 @@ fn claims_table() -> String {
             .map(|need| match need {
                 Need::Dumps => "dumps",
                 Need::Elections => "elections",
+                Need::Samples => "samples",
                 Need::Outcome => "outcome",
             })
             .collect();

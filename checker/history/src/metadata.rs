@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     lines::{Line, Plain},
-    types::{LeaderEpoch, Offset},
+    types::{LeaderEpoch, NodeId, Offset},
 };
 
 /// One committed metadata record.
@@ -30,6 +30,13 @@ impl Line for MetadataRecord {
     const KIND: &'static str = "metadata";
     const FORMAT: u64 = 1;
     type Header = Plain;
+}
+
+impl MetadataRecord {
+    /// Its fields, if it is of that kind and they are as expected.
+    pub fn of_kind<T: for<'de> Deserialize<'de>>(&self, kind: &str) -> Option<T> {
+        (self.kind == kind).then(|| T::deserialize(&self.fields).ok()).flatten()
+    }
 }
 
 /// The fields of `TopicRecord` that judging needs.
@@ -58,6 +65,9 @@ pub struct PartitionFields {
     /// Leader epoch (full records only; in a change it rises with every leader given).
     #[serde(rename = "leaderEpoch", default)]
     pub leader_epoch: Option<LeaderEpoch>,
+    /// Partition epoch (full records only; it rises with every change).
+    #[serde(rename = "partitionEpoch", default)]
+    pub partition_epoch: Option<i32>,
     /// In-sync replicas.
     #[serde(default)]
     pub isr: Option<Vec<i32>>,
@@ -85,4 +95,57 @@ pub struct ConfigFields {
     pub name: String,
     /// The value; none where it was removed.
     pub value: Option<String>,
+}
+
+/// The fields of `RegisterBrokerRecord`: a new incarnation of a broker.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RegisterBrokerFields {
+    /// The broker.
+    #[serde(rename = "brokerId")]
+    pub broker: NodeId,
+    /// Whether it is fenced from the start, as brokers are.
+    pub fenced: bool,
+    /// Whether it is stopping.
+    #[serde(rename = "inControlledShutdown", default)]
+    pub stopping: bool,
+}
+
+/// The fields of `BrokerRegistrationChangeRecord`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct BrokerChangeFields {
+    /// The broker.
+    #[serde(rename = "brokerId")]
+    pub broker: NodeId,
+    /// 1 for fenced from now on, -1 for not any more, 0 for no change.
+    #[serde(default)]
+    pub fenced: i8,
+    /// 1 for stopping from now on, 0 for no change.
+    #[serde(rename = "inControlledShutdown", default)]
+    pub stopping: i8,
+}
+
+/// The fields of `UnregisterBrokerRecord`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct UnregisterBrokerFields {
+    /// The broker.
+    #[serde(rename = "brokerId")]
+    pub broker: NodeId,
+}
+
+/// The fields of `FeatureLevelRecord`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct FeatureFields {
+    /// The feature.
+    pub name: String,
+    /// Its level; 0 is off.
+    #[serde(rename = "featureLevel")]
+    pub level: i16,
+}
+
+/// The fields of `ProducerIdsRecord`: a block of producer ids is given out.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ProducerIdsFields {
+    /// The first id after the block.
+    #[serde(rename = "nextProducerId")]
+    pub next_producer_id: i64,
 }

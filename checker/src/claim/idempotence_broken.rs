@@ -206,13 +206,17 @@ struct Sequence {
 }
 
 /// Rules 41 and 42 in the final log: within an epoch sequences follow on each other, a new epoch
-/// starts at 0, epochs do not fall. A producer's first batch may start anywhere (rule 44).
+/// starts at 0. A producer's first batch may start anywhere (rule 44); that epochs do not fall is
+/// judged by producer-id-reuse.
 fn judge_sequences(view: &KeyView<'_>, findings: &mut Findings) {
     let Some(log) = &view.log else { return };
     let mut producers: BTreeMap<i64, Sequence> = BTreeMap::new();
     let data = log.batches().iter().filter(|batch| !batch.control && batch.sequence >= 0);
     for batch in data {
         let known = producers.get(&batch.producer_id).copied();
+        if known.is_some_and(|known| batch.producer_epoch < known.epoch) {
+            continue;
+        }
         if let Some((rule, what)) = known.and_then(|known| breach(known, batch)) {
             findings.violation("idempotence-broken", || {
                 let why = format!(
@@ -233,7 +237,6 @@ fn judge_sequences(view: &KeyView<'_>, findings: &mut Findings) {
 
 fn breach(known: Sequence, batch: &DumpBatch) -> Option<(u16, &'static str)> {
     match batch.producer_epoch.cmp(&known.epoch) {
-        std::cmp::Ordering::Less => Some((41, "an older epoch was accepted")),
         std::cmp::Ordering::Greater if batch.sequence != 0 => {
             Some((41, "a new epoch does not start at 0"))
         }
@@ -243,6 +246,6 @@ fn breach(known: Sequence, batch: &DumpBatch) -> Option<(u16, &'static str)> {
         std::cmp::Ordering::Equal if batch.sequence > known.next => {
             Some((41, "a gap was accepted"))
         }
-        std::cmp::Ordering::Greater | std::cmp::Ordering::Equal => None,
+        std::cmp::Ordering::Less | std::cmp::Ordering::Greater | std::cmp::Ordering::Equal => None,
     }
 }

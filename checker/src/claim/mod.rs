@@ -32,6 +32,8 @@ pub enum Need {
     Dumps,
     /// Elections: the metadata log or samples.
     Elections,
+    /// What nodes said of themselves while the run lasted.
+    Samples,
     /// How the run ended.
     Outcome,
 }

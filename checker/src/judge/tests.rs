@@ -14,6 +14,8 @@ use crate::{
     finding::{Findings, Permission},
     index::Index,
     leadership::Leadership,
+    registry::Registry,
+    told::Sayings,
     view::RunView,
 };
 
@@ -31,11 +33,14 @@ fn entry(judge: Judge) -> Entry {
 fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
     let evidence = Evidence::default();
     let (index, leadership) = (Index::default(), Leadership::default());
+    let (registry, sayings) = (Registry::default(), Sayings::default());
     let said = Promise::default();
     let run = RunView {
         evidence: &evidence,
         index: &index,
         leadership: &leadership,
+        registry: &registry,
+        sayings: &sayings,
         said: &said,
         is_cut: false,
     };

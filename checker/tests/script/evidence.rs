@@ -11,21 +11,20 @@ use highwater_history::{
     manifest::{Expectation, Floor},
     metadata::MetadataRecord,
     outcome::{Assertion, Crash, Ended, LagWindow, Limit, Missing, Recovery},
-    samples::{PartitionState, ReplicaState, Said, Sample},
 };
 use serde_json::json;
 
 use super::parse::{identity, number, value};
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 /// What a script has built so far.
 #[derive(Default)]
 pub struct World {
     events: Vec<Event>,
-    ms: u64,
+    pub(super) ms: u64,
     fresh: u64,
-    evidence: Evidence,
+    pub(super) evidence: Evidence,
     options: Options,
     epochs: std::collections::BTreeMap<String, i32>,
     meanwhile: Vec<(String, NodeId, Vec<String>)>,
@@ -102,13 +101,6 @@ impl World {
                 let isr = nodes.split(',').map(number).collect::<Result<_, _>>()?;
                 self.outcome().partitions.entry(Key::from(*key)).or_default().isr = isr;
             }
-            ("sample", [key, node, hw, rest @ ..]) => {
-                let state = replica(key, number(hw)?, rest)?;
-                self.sample(number(node)?, Said::Replica(state));
-            }
-            ("told-leader", [key, node, epoch]) => {
-                self.told_leader(key, number(node)?, number(epoch)?);
-            }
             ("metadata-cut", []) => self.evidence.metadata_is_cut = true,
             ("read-to", [key, to]) => {
                 let to = number(to)?;
@@ -116,6 +108,8 @@ impl World {
                 partition.final_read_to = Some(to);
             }
             ("fault", [f, node]) => self.fault(f, number(node)?),
+            ("wait", [ms]) => self.ms += number::<u64>(ms)?,
+            _ if self.cluster_line(command, args)? => {}
             _ => self.outcome_line(command, args)?,
         }
         Ok(())
@@ -171,20 +165,7 @@ impl World {
         Ok(())
     }
 
-    fn told_leader(&mut self, key: &str, node: NodeId, leader_epoch: i32) {
-        let (key, leader) = (Key::from(key), Some(node));
-        let state = PartitionState { key, leader, leader_epoch, ..PartitionState::default() };
-        self.ms += 20;
-        self.sample(node, Said::Partition(state));
-        self.ms += 20;
-    }
-
-    fn sample(&mut self, node: NodeId, said: Said) {
-        let at = self.ms * MS;
-        self.evidence.samples.push(Sample { asked: at, answered: at, node, said });
-    }
-
-    fn manifest(&mut self) -> &mut Manifest {
+    pub(super) fn manifest(&mut self) -> &mut Manifest {
         self.evidence.manifest.get_or_insert_with(|| {
             serde_json::from_value(json!({
                 "format": 1, "run": "r", "seed": 1, "command": [], "commit": "c",
@@ -199,7 +180,7 @@ impl World {
         })
     }
 
-    fn outcome(&mut self) -> &mut Outcome {
+    pub(super) fn outcome(&mut self) -> &mut Outcome {
         self.manifest();
         let at = self.ms * MS;
         self.evidence.outcome.get_or_insert_with(|| {
@@ -235,6 +216,7 @@ impl World {
                 "acks" => client["acks"] = json!(text),
                 "idempotence" => client["idempotence"] = json!(text == "true"),
                 "isolation" => client["isolation"] = json!(text),
+                "txid" => client["transactional_id"] = json!(text),
                 "pid" => {
                     let id = identity(&format!("{text}.0"))?;
                     client["producer_id"] = json!(id.producer_id);
@@ -289,7 +271,7 @@ impl World {
         self.push(event);
     }
 
-    fn metadata(&mut self, kind: &str, fields: serde_json::Value) {
+    pub(super) fn metadata(&mut self, kind: &str, fields: serde_json::Value) {
         let offset = self.evidence.metadata.len() as Offset;
         self.evidence.metadata.push(MetadataRecord {
             offset,
@@ -350,21 +332,6 @@ impl World {
             .with_value(EventValue::Other(json!({"nodes": [node]})));
         self.push(event);
     }
-}
-
-/// What a replica says of itself in a sample.
-fn replica(key: &str, hw: Offset, words: &[&str]) -> Result<ReplicaState, String> {
-    let mut state = ReplicaState { key: Key::from(key), hw: Some(hw), ..ReplicaState::default() };
-    for word in words {
-        match word.split_once('=') {
-            Some(("leads", epoch)) => {
-                (state.leads, state.leader_epoch) = (Some(true), Some(number(epoch)?));
-            }
-            Some(("start", start)) => state.log_start = Some(number(start)?),
-            _ => return Err(format!("unknown part {word} of a sample")),
-        }
-    }
-    Ok(state)
 }
 
 /// `offset:value/epoch#producer.epoch.sequence`, all but the first two left out at will.

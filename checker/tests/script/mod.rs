@@ -1,5 +1,6 @@
 //! Cases in a short notation: parsed, judged, and rendered with their verdicts.
 
+mod cluster;
 mod evidence;
 mod parse;
 

@@ -13,12 +13,25 @@
 //! promise acks=1        what the user says
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
-//! open 3,4 acks=1 idempotence=false pid=7.0           a session of processes 3 and 4
+//! open 3,4 acks=1 idempotence=false pid=7.0 txid=t    a session of processes 3 and 4
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
 //! meanwhile x 2 [unclean]                one while the next operation is under way, before its
 //!                       attempts
 //! metadata-cut          the metadata log goes on where its file ends
-//! told-leader x 2 1     a sample: node 2 leads under epoch 1
+//! told-leader x 2 1 [by=3] [isr=1,2] [pe=5]    a sample: node 2 leads under epoch 1, as itself or
+//!                       node 3 says, with this ISR (else 1,2,3) and partition epoch
+//! change x [leader=2] [isr=1,2] [elr=3] [replicas=1,2] [recovering] [recovered]
+//!                       a change of a partition in the metadata log; `isr=` is nobody
+//! broker 2 registered   in the metadata log: registered (and fenced), fenced, unfenced, stopping
+//! feature NAME 1        a feature's level in the metadata log
+//! config x NAME VALUE   a topic's setting in the metadata log
+//! block 1000            a block of producer ids below 1000 in the metadata log
+//! silent 2              a sample: node 2 did not answer
+//! wait 500              so many ms pass
+//! lag-limit 1000        the manifest's lag limit in ms
+//! compacted x           the manifest has topic x, which is compacted
+//! acted cut 1,2 0 500 [1->2]    a fault on these nodes from and to these ms, with the links of its
+//!                       proof
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
 //!                       the final dump of the leader, node 1; # identity, ! unreadable;
 //!                       0:a~ a damaged batch, 1-3:~ one of which nothing can be read
@@ -26,8 +39,9 @@
 //! dump x 2 ...          a dump of an earlier moment
 //!                       hw=? where the dump does not tell its high watermark
 //! isr x 1,2             who was in sync at the end
-//! sample x 2 1 [leads=0] [start=1]      the high watermark that a replica told at this time, as
-//!                       leader of epoch 0, with its log start
+//! sample x 2 1 [leads=0] [follows=0] [start=1] [lso=1] [leo=3]      the high watermark (or ?) that a
+//!                       replica told at this time, as leader or follower of epoch 0, with log start,
+//!                       LSO and LEO
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason, 100 ms over its limit
 //! lag [ms]              the harness was late for its first 300 ms, or so many
