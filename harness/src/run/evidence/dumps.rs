@@ -52,7 +52,7 @@ struct Written {
 impl Dumper {
     /// Dumps the suffix of every replica of `node` from the high watermark on that it told last:
     /// what stands above may be cut, whatever its leader has by now. One that told none is dumped
-    /// whole.
+    /// whole, and so is one that ends below: it has lost what it told, and the dump must say where.
     ///
     /// # Errors
     /// When a dump cannot be written.
@@ -68,7 +68,9 @@ impl Dumper {
             let told =
                 view.partitions.get(&partition).and_then(|seen| seen.told_hw.get(&node).copied());
             let Some(folder) = self.replica_folder(node, key) else { continue };
-            self.dump((node, key), &folder, moment, told.unwrap_or(0), None)?;
+            let end = segments::end(&folder).map_err(|source| FormatError::io(&folder, source))?;
+            let from = told.filter(|told| end.is_some_and(|end| *told <= end)).unwrap_or(0);
+            self.dump((node, key), &folder, moment, from, None)?;
         }
         Ok(())
     }

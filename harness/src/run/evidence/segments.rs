@@ -32,6 +32,14 @@ pub(super) fn batches(folder: &Path, from: i64, mut each: impl FnMut(Batch)) -> 
     Ok(())
 }
 
+/// Where the log ends, by its last segment; `None` when it has none.
+pub(super) fn end(folder: &Path) -> io::Result<Option<i64>> {
+    let mut end = log_files(folder)?.last().map(|(first, _)| *first);
+    // Segments that end below are not read: that is all but the last.
+    batches(folder, i64::MAX, |batch| end = Some(batch.header().last_offset() + 1))?;
+    Ok(end)
+}
+
 /// Segment files with their first offsets, which are their names; in this order.
 fn log_files(folder: &Path) -> io::Result<Vec<(i64, PathBuf)>> {
     let mut files = Vec::new();
@@ -80,7 +88,9 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{batches, log_files, log_start};
+    use highwater_log::batch::BatchBuilder;
+
+    use super::{batches, end, log_files, log_start};
 
     fn replica(segments: &[i64]) -> (TempDir, PathBuf) {
         let folder = TempDir::new().unwrap();
@@ -102,6 +112,20 @@ mod tests {
         assert!(batches(&replica, 0, |_| ()).is_err());
         assert!(batches(&replica, 9, |_| ()).is_err());
         assert!(batches(&replica, 10, |_| ()).is_ok());
+    }
+
+    #[test]
+    fn the_log_ends_with_the_last_whole_batch_of_its_last_segment() {
+        let (_folder, replica) = replica(&[0, 10]);
+        assert_eq!(end(&replica).unwrap(), Some(10), "an empty segment");
+        let batch =
+            |offset| BatchBuilder::new().place(offset, 0).record(5, None, None, &[]).build();
+        let mut bytes = [batch(10), batch(11)].concat();
+        bytes.truncate(bytes.len() - 1);
+        fs::write(replica.join(format!("{:020}.log", 10)), bytes).unwrap();
+        assert_eq!(end(&replica).unwrap(), Some(11));
+        let none = TempDir::new().unwrap();
+        assert_eq!(end(none.path()).unwrap(), None);
     }
 
     #[test]
