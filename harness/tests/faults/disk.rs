@@ -160,7 +160,8 @@ async fn disk_error_refuses_calls_and_healing_starts_who_ended_of_it() {
 async fn a_disk_that_nobody_writes_to_proves_nothing() {
     let bench = Bench::start_writing(library()).await;
     let with = json!({"aim": "controller", "fsync_ms": 5});
-    let _paused = bench.controls.cluster.pause(NodeId(101)).await.unwrap();
+    let paused = bench.controls.cluster.pause(NodeId(101)).await.unwrap();
+    assert!(paused.took_hold().await);
     let active = strike(&bench, "slow-disk", with).await.unwrap();
     time::sleep(Duration::from_millis(200)).await;
     assert!(!active.acted());

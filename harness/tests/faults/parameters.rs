@@ -56,7 +56,7 @@ fn faults_that_need_no_parameter_take_none() {
 #[test]
 fn an_unknown_fault_is_refused_with_the_names_there_are() {
     let refusal = refusal("meteor", Value::Null);
-    assert!(refusal.starts_with("unknown fault `meteor`; known: cut, hold, "), "{refusal}");
+    assert!(refusal.starts_with("unknown fault `meteor`; known: cut, disk-error, hold, "), "{refusal}");
 }
 
 #[test]
