@@ -20,7 +20,7 @@ use highwater_history::{
 use crate::{
     assertions,
     claim::{self, Entry, Judge},
-    coverage,
+    coverage, data_loss,
     evidence::{Evidence, History},
     finding::{Findings, merge_counts},
     index::{Builder, Index, Unfit},
@@ -69,11 +69,13 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
     let registry = Registry::of(evidence, &options.promise);
     let leadership = Leadership::of(evidence, &registry);
     let sayings = Sayings::of(evidence, &index);
+    let losses = data_loss::of(&index);
     let run = RunView {
         evidence,
         index: &index,
         leadership: &leadership,
         registry: &registry,
+        losses: &losses,
         sayings: &sayings,
         said: &options.promise,
         is_cut: dropped_line.is_some(),

@@ -6,10 +6,12 @@
 //! clause that allows it.
 
 mod assertions;
+mod budget;
 pub mod claim;
 pub mod cli;
 pub mod conflict;
 mod coverage;
+mod data_loss;
 mod epoch_batches;
 pub mod evidence;
 mod faults;

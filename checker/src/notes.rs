@@ -41,13 +41,6 @@ fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
         let promise = serde_json::to_string(&options.promise).expect("a promise is plain JSON");
         notes.push(format!("promised by the user: {promise}"));
     }
-    let unjudged = [
-        ("min.insync.replicas", options.promise.min_insync_replicas.is_some()),
-        ("flush.messages", options.promise.flush_messages.is_some()),
-    ];
-    for (name, _) in unjudged.iter().filter(|(_, named)| *named) {
-        notes.push(format!("no claim judges by {name} yet: that promise changes nothing"));
-    }
     if let Some(claims) = &options.claims {
         notes.push(format!("judged these claims only: {}", without_repeats(claims).join(", ")));
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use highwater_history::{
-    Event, EventValue, LeaderEpoch, NodeId, Offset, TimeNs, event::Acks, samples::Said,
+    LeaderEpoch, Offset, TimeNs, dumps::DumpBatch, event::Acks, samples::Said,
 };
 
 use crate::{
@@ -23,15 +23,6 @@ impl Permission {
 /// The highest offset that was surely committed in each leader epoch: everything below it in that
 /// epoch was committed too.
 pub type CommittedTo = BTreeMap<LeaderEpoch, Offset>;
-
-/// What the nemesis does that may cost a node data which it had written.
-const DATA_LOSS: [&str; 6] =
-    ["power-loss", "wipe", "torn-write", "bit-flip", "truncation", "lying-fsync"];
-
-/// Whether an event of the nemesis may have cost a node data.
-pub fn costs_data(event: &Event) -> bool {
-    DATA_LOSS.contains(&event.f.as_str())
-}
 
 impl KeyView<'_> {
     /// Whether a record that was acknowledged may be gone; its offset is none where none was told.
@@ -57,7 +48,7 @@ impl KeyView<'_> {
     /// c.1: what may cost the cluster an offset after a time, whatever was known of it.
     pub fn committed_loss(&self, offset: Option<Offset>, after: TimeNs) -> Ruling {
         self.unclean_loss(offset, self.since(after)..self.elections.len())
-            .or_else(|| self.data_loss(after))
+            .or_else(|| self.loss_budget(offset, after))
     }
 
     /// c.1.1: an allowed unclean election among these, whose leader's log ended at or below an
@@ -100,32 +91,6 @@ impl KeyView<'_> {
         self.unclean_promised() && self.run.leadership.source() != Source::Metadata
     }
 
-    /// c.1.2 to c.1.4: data was lost on a replica after a time. Whether that was enough depends on
-    /// who held the record by then, which nothing here works out.
-    pub fn data_loss(&self, after: TimeNs) -> Ruling {
-        let replicas = || {
-            let outcome = self.run.evidence.outcome.as_ref()?;
-            let replicas = &outcome.partitions.get(&self.key.key)?.replicas;
-            (!replicas.is_empty()).then_some(replicas)
-        };
-        let is_replica = |node: NodeId| replicas().is_none_or(|of| of.contains(&node));
-        let mut acts = self.run.index.others.iter().filter(|event| event.time >= after);
-        let on_replica = acts.find_map(|event| {
-            let EventValue::Other(value) = &event.value else { return None };
-            let nodes = value.get("nodes").filter(|_| DATA_LOSS.contains(&event.f.as_str()))?;
-            let mut ids = nodes.as_array()?.iter().filter_map(serde_json::Value::as_i64);
-            let node = ids.find_map(|id| NodeId::try_from(id).ok().filter(|id| is_replica(*id)))?;
-            Some((event.f.as_str(), node))
-        });
-        match on_replica {
-            Some((act, node)) => Ruling::Undecided(format!(
-                "{}: {act} of node {node} is on record, and c.1.2 to c.1.4 are not judged",
-                self.key.key
-            )),
-            None => Ruling::Forbidden,
-        }
-    }
-
     /// c.1.5: whether an offset was deleted, since it lies below the final log's start.
     pub fn is_deleted(&self, offset: Offset) -> bool {
         self.log.as_ref().is_some_and(|log| offset < log.from)
@@ -160,6 +125,7 @@ impl KeyView<'_> {
             return Ruling::Permitted(Permission::new(&clause, fulfilled_by));
         }
         self.leadership_lost(record, offset, &clause)
+            .or_else(|| self.leader_lost_data(record, offset, &clause))
     }
 
     /// Whether a record lies below what was surely committed of its own lineage.
@@ -191,10 +157,21 @@ impl KeyView<'_> {
                 "leadership moved, and nothing says how far the next leader's log went",
             );
         };
-        match successors.find(|election| log.start_of_epoch(election.epoch) <= offset) {
+        // A successor may keep a longer log of an older epoch, which its predecessor never had.
+        let parted = self.is_of_older_epoch(sender, log.batch_at(offset));
+        let cuts = |election: &&Election| parted || log.start_of_epoch(election.epoch) <= offset;
+        match successors.find(cuts) {
             Some(election) => Ruling::Permitted(Permission::new(clause, election.describe())),
             None => no_other,
         }
+    }
+
+    /// Whether what stands in the log was written under an older epoch than the one in which an
+    /// operation's broker surely led when it was asked.
+    fn is_of_older_epoch(&self, sender: &Operation, held: Option<&DumpBatch>) -> bool {
+        let led = |node| Leadership::led_at_earliest(self.elections, node, sender.sent_at);
+        let epoch = sender.node.and_then(led).map(|(_, election)| election.epoch);
+        epoch.zip(held).is_some_and(|(epoch, held)| held.epoch >= 0 && held.epoch < epoch)
     }
 
     /// The elections of another broker that may have ended the leadership under which an operation
@@ -268,13 +245,13 @@ impl KeyView<'_> {
     /// on to answer what an unclean election has cut already.
     pub fn read_loss(&self, offset: Offset, reader: &Operation) -> Ruling {
         let end = self.elections.len();
-        self.stale(offset, reader, end).or_else(|| self.data_loss(reader.sent_at))
+        self.stale(offset, reader, end).or_else(|| self.loss_budget(Some(offset), reader.sent_at))
     }
 
     /// c.3: an allowed unclean election between two reads sets consumers back or ahead.
     pub fn consumers_moved(&self, offset: Offset, from: &Operation, to: &Operation) -> Ruling {
         let end = self.until(to.completed_at);
-        self.stale(offset, from, end).or_else(|| self.data_loss(from.sent_at))
+        self.stale(offset, from, end).or_else(|| self.loss_budget(Some(offset), from.sent_at))
     }
 
     /// What unclean elections after the leadership under which an operation was answered cut.

@@ -10,6 +10,7 @@ use highwater_history::{
 };
 
 use crate::{
+    data_loss::DataLoss,
     evidence::Evidence,
     index::{
         Index, KeyId, KeyIndex,
@@ -17,7 +18,7 @@ use crate::{
         records::RecordId,
     },
     leadership::{CLOCK_SLACK_NS, Election, Leadership},
-    permission::{CommittedTo, costs_data},
+    permission::CommittedTo,
     registry::{Registration, Registry},
     replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of},
     told::{Sayings, Told},
@@ -34,6 +35,8 @@ pub struct RunView<'a> {
     pub leadership: &'a Leadership,
     /// What the metadata log says.
     pub registry: &'a Registry,
+    /// What faults may have cost nodes of their data.
+    pub losses: &'a [DataLoss],
     /// What nodes said of themselves.
     pub sayings: &'a Sayings<'a>,
     /// What the user said was promised, whatever the evidence says.
@@ -57,7 +60,7 @@ pub struct KeyView<'a> {
     pub log: Option<FinalLog<'a>>,
     /// Its elections.
     pub elections: &'a [Election],
-    promise: Promise,
+    pub(crate) promise: Promise,
     pub(crate) committed: OnceCell<CommittedTo>,
 }
 
@@ -105,7 +108,7 @@ impl<'a> KeyView<'a> {
         let limit = time.saturating_add(CLOCK_SLACK_NS);
         self.unclean_may_be_hidden()
             || self.elections.iter().any(|election| election.unclean && election.at <= limit)
-            || self.run.index.others.iter().any(|event| costs_data(event) && event.time <= limit)
+            || self.run.losses.iter().any(|loss| loss.during.0 <= limit)
     }
 
     /// Whether compaction may have rewritten its batches, at other times on other replicas.

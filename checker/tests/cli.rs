@@ -457,17 +457,6 @@ fn a_claim_that_is_named_twice_counts_once() {
 }
 
 #[test]
-fn promises_that_no_claim_judges_by_are_noted() {
-    let run = Run::new(SENT);
-    for name in ["min.insync.replicas", "flush.messages"] {
-        let promise = format!("{name}=1");
-        let output = check(&run.path("history.jsonl"), &["--promise", &promise]);
-        let shown = text(&output.stdout);
-        assert!(shown.contains(&format!("no claim judges by {name} yet")), "{shown}");
-    }
-}
-
-#[test]
 fn the_verdict_document_is_versioned() {
     let run = Run::whole(&format!("{SENT}{READ}"));
     run.check(&[]);

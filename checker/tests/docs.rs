@@ -112,7 +112,7 @@ fn formats_names_the_faults_that_cost_data() {
     let page = read("docs/formats.md");
     let (_, told) = page.split_once("Faults that may cost a node").expect("the page tells");
     let (told, _) = told.split_once('.').expect("a sentence");
-    let source = read("checker/src/permission.rs");
+    let source = read("checker/src/data_loss.rs");
     let (_, judged) = source.split_once("const DATA_LOSS").expect("the source has the list");
     let (judged, _) =
         judged.split_once(';').and_then(|(_, list)| list.split_once(';')).expect("a list");

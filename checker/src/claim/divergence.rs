@@ -11,11 +11,7 @@ use highwater_history::{
 };
 
 use super::{Decides, Entry, Judge, Need};
-use crate::{
-    finding::{Findings, Ruling},
-    replicas::Dump,
-    view::KeyView,
-};
+use crate::{finding::Findings, leadership::CLOCK_SLACK_NS, replicas::Dump, view::KeyView};
 
 /// Compares every dump with the final ones: one anomaly for each base offset at which some replica
 /// differs below both high watermarks.
@@ -79,7 +75,7 @@ fn compare(
 }
 
 /// Offsets that both dumps speak of and both replicas knew to be committed. What an allowed
-/// unclean election cut may differ in dumps taken before the end.
+/// unclean election or the loss of data cut may differ in dumps taken before the end.
 fn common_range(
     view: &KeyView<'_>,
     a: &Lines<DumpBatch>,
@@ -89,16 +85,32 @@ fn common_range(
         dump.header.from.max(dump.header.log_start.unwrap_or(dump.header.from))
     };
     let mut to = known_hw(view, a)?.min(known_hw(view, b)?);
+    to = to.min(kept_to(view, a)).min(kept_to(view, b));
     if b.header.moment != Moment::Final {
         let log = view.log.as_ref()?;
-        if view.data_loss(b.header.at) != Ruling::Forbidden {
+        if view.lost_data_after(b.header.at) {
             return None;
         }
+        let lost_at = view.losses_after(0).map(|loss| loss.during.0).min();
         let hidden = view.unclean_may_be_hidden();
-        let unclean = view.elections.iter().filter(|e| hidden || e.unclean && e.unclean_allowed);
-        to = unclean.map(|e| log.start_of_epoch(e.epoch)).fold(to, Offset::min);
+        let cut = view.elections.iter().filter(|e| {
+            let after_loss = lost_at.is_some_and(|at| e.at.saturating_add(CLOCK_SLACK_NS) >= at);
+            hidden || after_loss || e.unclean && e.unclean_allowed
+        });
+        to = cut.map(|e| log.start_of_epoch(e.epoch)).fold(to, Offset::min);
     }
     Some((start(a).max(start(b)), to))
+}
+
+/// Where a replica ends that lost data before it was dumped: what it had told goes further.
+fn kept_to(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Offset {
+    let header = &dump.header;
+    let lost =
+        view.losses_after(0).any(|loss| loss.node == header.node && loss.during.0 <= header.at);
+    match lost {
+        true => dump.lines.last().map_or(header.from, DumpBatch::end),
+        false => Offset::MAX,
+    }
 }
 
 /// A high watermark that the replica had when it was dumped, or at least what it had to hold: an

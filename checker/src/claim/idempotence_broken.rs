@@ -118,10 +118,10 @@ impl SeenBy {
     }
 }
 
-/// How far the log of a time is still that of the end: an unclean election may have cut the rest,
-/// and what stands there now was written after it.
+/// How far the log of a time is still that of the end: an unclean election or the loss of data may
+/// have cut the rest, and what stands there now was written after it.
 fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, time: TimeNs) -> Offset {
-    let hidden = view.unclean_may_be_hidden();
+    let hidden = view.unclean_may_be_hidden() || view.lost_data_after(time);
     let cuts = view.elections[view.since(time)..].iter().filter(|e| e.unclean || hidden);
     cuts.map(|election| log.start_of_epoch(election.epoch)).min().unwrap_or(Offset::MAX)
 }
@@ -144,7 +144,14 @@ fn restarted_between(run: &RunView<'_>, node: NodeId, from: TimeNs, to: TimeNs) 
     let acts = run.index.others.iter().filter(|event| {
         let ends_process = matches!(
             event.f.as_str(),
-            "kill" | "stop" | "restart" | "rolling-restart" | "storm" | "power-loss" | "start"
+            "kill"
+                | "stop"
+                | "restart"
+                | "rolling-restart"
+                | "storm"
+                | "power-loss"
+                | "wipe"
+                | "start"
         );
         ends_process && (from..=to).contains(&event.time)
     });

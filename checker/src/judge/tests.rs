@@ -40,6 +40,7 @@ fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
         index: &index,
         leadership: &leadership,
         registry: &registry,
+        losses: &[],
         sayings: &sayings,
         said: &said,
         is_cut: false,

@@ -1,7 +1,8 @@
 //! What the cluster says of itself in a script: the metadata log, samples, faults in force.
 
 use highwater_history::{
-    Key, NodeId, Offset,
+    EventValue, Key, NodeId, Offset,
+    event::{Event, EventKind, Function, Process},
     manifest::{Node, Topic},
     outcome::{FaultOutcome, FaultStatus},
     samples::{PartitionState, ReplicaState, Said, Sample},
@@ -43,6 +44,7 @@ impl World {
                 let next: i64 = number(next)?;
                 self.metadata("ProducerIdsRecord", json!({"nextProducerId": next}));
             }
+            ("struck", [fault, nodes, cuts @ ..]) => self.struck(fault, nodes, cuts)?,
             ("lag-limit", [ms]) => self.manifest().timing.lag_limit_ms = number(ms)?,
             ("controller", [node]) => {
                 let (id, roles) = (number(node)?, vec!["controller".to_owned()]);
@@ -70,6 +72,21 @@ impl World {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// A fault that cost nodes data: `NODE:TOPIC-PARTITION:BYTES` each.
+    fn struck(&mut self, fault: &str, of: &str, cuts: &[&str]) -> Result<(), String> {
+        let mut value = json!({"nodes": nodes(of)?});
+        for cut in cuts {
+            let parts: Vec<&str> = cut.split(':').collect();
+            let [node, partition, bytes] = parts[..] else {
+                return Err("NODE:PARTITION:BYTES is needed".to_owned());
+            };
+            value["cut"][node][partition] = json!({"bytes": number::<u64>(bytes)?});
+        }
+        let event = Event::new(0, Process::Nemesis, EventKind::Info, Function::from(fault));
+        self.push(event.with_value(EventValue::Other(value)));
+        Ok(())
     }
 
     fn sample(&mut self, node: NodeId, said: Said) {

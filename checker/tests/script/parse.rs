@@ -50,6 +50,7 @@
 //! expect anomalies.duplicate >=1 <=2      what it expects of a count of the verdict
 //! crash 2 signal 6      node 2 ended by itself
 //! ended interrupted     how the run ended
+//! struck power-loss 1,2 1:x-0:7 2:x-0:0      a fault that cost nodes data: bytes by partition
 //! fault kill 2          what the nemesis did to node 2
 //! ```
 

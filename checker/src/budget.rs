@@ -1,0 +1,220 @@
+//! The loss budget: how many replicas must have lost a record before the cluster may (c.1.2 to
+//! c.1.4).
+
+use highwater_history::{
+    NodeId, Offset, TimeNs,
+    dumps::{DumpBatch, Moment},
+};
+
+use crate::{
+    data_loss::DataLoss,
+    finding::{Permission, Ruling},
+    index::records::RecordId,
+    leadership::CLOCK_SLACK_NS,
+    registry::{Registration, Registry},
+    view::KeyView,
+};
+
+/// Whether a fault took an offset from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Took {
+    Yes,
+    No,
+    /// Nothing tells.
+    Untold,
+}
+
+impl KeyView<'_> {
+    /// Whether a fault may have cost one of its replicas data after a time.
+    pub fn lost_data_after(&self, time: TimeNs) -> bool {
+        self.losses_after(time).next().is_some()
+    }
+
+    /// Faults that may have cost its replicas data, from a time on.
+    pub fn losses_after(&self, time: TimeNs) -> impl Iterator<Item = &DataLoss> {
+        let outcome = self.run.evidence.outcome.as_ref();
+        let replicas = outcome.and_then(|outcome| outcome.partitions.get(&self.key.key));
+        let replicas = replicas.map(|at_end| &at_end.replicas).filter(|all| !all.is_empty());
+        let is_replica = move |node: &NodeId| replicas.is_none_or(|all| all.contains(node));
+        let losses = self.run.losses.iter();
+        losses.filter(move |loss| loss.during.1 >= time && is_replica(&loss.node))
+    }
+
+    /// c.1.2 to c.1.4: whether faults took a committed offset from enough replicas after a time.
+    pub fn loss_budget(&self, offset: Option<Offset>, after: TimeNs) -> Ruling {
+        let mut losses = self.losses_after(after).peekable();
+        let Some(first) = losses.peek() else { return Ruling::Forbidden };
+        let undecided = |why: &str| {
+            Ruling::Undecided(format!("{}: {}, and {why}", self.key.key, first.describe()))
+        };
+        let Some(offset) = offset else {
+            return undecided("the offset of an acknowledged record was never told");
+        };
+        let states = self.states();
+        if states.is_empty() || !self.run.registry.is_whole {
+            return undecided("no whole metadata log says who was in sync");
+        }
+        let mut untold = false;
+        let mut taken = Vec::new();
+        for loss in losses.filter(|loss| self.may_take(loss)) {
+            match self.took(loss, offset, after) {
+                Took::Yes => taken.push(loss),
+                Took::No => {}
+                Took::Untold => untold = true,
+            }
+        }
+        let permitted = self.enough(states, &taken, after).or_else(|| sole(states, &taken));
+        match permitted {
+            Some(permission) => Ruling::Permitted(permission),
+            None if untold => undecided("nothing tells how much was lost"),
+            None => Ruling::Forbidden,
+        }
+    }
+
+    /// c.1.4: where every batch is flushed, a power loss takes nothing that counts.
+    fn may_take(&self, loss: &DataLoss) -> bool {
+        !(self.is_flushed() && loss.is_power_loss())
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.run.said.flush_messages.or(self.promise.flush_messages) == Some(1)
+    }
+
+    /// Whether a fault took an offset from a node that surely had it: from one that was in sync
+    /// after the offset was committed, or that told so.
+    fn took(&self, loss: &DataLoss, offset: Offset, after: TimeNs) -> Took {
+        let until = loss.during.1;
+        let in_sync = Registry::during(self.states(), (after, loss.during.0));
+        let told = self.replica_samples().iter().any(|told| {
+            told.node == loss.node
+                && told.asked >= after
+                && told.answered <= until
+                && told.state.leo.is_some_and(|end| end > offset)
+        });
+        if !told && !in_sync.iter().any(|state| state.isr.contains(&loss.node)) {
+            return Took::No;
+        }
+        self.left_nothing_of(loss, offset)
+    }
+
+    /// Whether an offset was not there any more after a fault, if it ever was.
+    fn left_nothing_of(&self, loss: &DataLoss, offset: Offset) -> Took {
+        if loss.is_wipe() {
+            return Took::Yes;
+        }
+        if !loss.is_power_loss() {
+            return Took::Untold;
+        }
+        let partition = self.key.partition().unwrap_or(-1);
+        let name = format!("{}-{partition}", self.key.topic_name());
+        match loss.cut.as_ref().map(|cut| cut.get(&name)) {
+            Some(None | Some(0)) => Took::No,
+            Some(Some(_)) | None => self.left_in_dump(loss, offset),
+        }
+    }
+
+    /// What the dump before the node's next start shows. A node that was dumped but for this replica
+    /// has no folder of it any more; a dump without batches does not say whether the log ends where
+    /// it begins or below.
+    fn left_in_dump(&self, loss: &DataLoss, offset: Offset) -> Took {
+        let is_next = |header: &highwater_history::dumps::DumpHeader| {
+            header.node == loss.node
+                && header.moment == Moment::BeforeRestart
+                && header.at >= loss.during.0
+        };
+        let own = self.dumps.iter().filter(|(_, dump)| is_next(&dump.header));
+        let Some((_, dump)) = own.min_by_key(|(_, dump)| dump.header.at) else {
+            let others = self.run.evidence.dumps.iter();
+            let was_dumped = others.into_iter().any(|(_, dump)| is_next(&dump.header));
+            return if was_dumped { Took::Yes } else { Took::Untold };
+        };
+        let sound = |batch: &&DumpBatch| batch.damage.is_none();
+        match dump.lines.iter().take_while(sound).last().map(DumpBatch::end) {
+            Some(end) if end > offset => Took::No,
+            None if offset < dump.header.from => Took::Untold,
+            Some(_) | None => Took::Yes,
+        }
+    }
+
+    /// c.1.2, c.1.4: at some moment as many replicas as min ISR had lost it and were not back.
+    fn enough(
+        &self,
+        states: &[Registration],
+        taken: &[&DataLoss],
+        after: TimeNs,
+    ) -> Option<Permission> {
+        let at_ack = Registry::during(states, (after, after)).last()?;
+        let told = self.run.registry.min_isr(self.key.topic_name(), at_ack, (after, after));
+        let promised = self.promise.min_insync_replicas.map_or(1, |least| least as usize);
+        let wanted = told.map_or(promised, |(least, _)| least).max(1);
+        for loss in taken {
+            let mut outstanding: Vec<&DataLoss> = Vec::new();
+            let before = taken.iter().filter(|other| other.during.0 <= loss.during.0);
+            for other in before {
+                let is_back = back_in_sync(states, other)
+                    .is_some_and(|at| at.saturating_add(CLOCK_SLACK_NS) < loss.during.0);
+                if !is_back && outstanding.iter().all(|known| known.node != other.node) {
+                    outstanding.push(other);
+                }
+            }
+            if outstanding.len() >= wanted {
+                let clause = if self.is_flushed() { "c.1.4" } else { "c.1.2" };
+                let nodes: Vec<_> = outstanding.iter().map(|loss| loss.describe()).collect();
+                let why = format!("{}; min ISR was {wanted}", nodes.join(", "));
+                return Some(Permission::new(clause, why));
+            }
+        }
+        None
+    }
+
+    /// c.2 acks=1: a fault took the record from the leader that acknowledged it.
+    pub fn leader_lost_data(
+        &self,
+        record: RecordId,
+        offset: Option<Offset>,
+        clause: &str,
+    ) -> Ruling {
+        let Some(sender) = self.sender(record) else { return Ruling::Forbidden };
+        let mut ruling = Ruling::Forbidden;
+        for loss in self.losses_after(sender.sent_at).filter(|loss| self.may_take(loss)) {
+            if sender.node.is_some_and(|node| node != loss.node) {
+                continue;
+            }
+            let took = match (sender.node, offset) {
+                (Some(_), Some(offset)) => self.left_nothing_of(loss, offset),
+                (Some(_), None) if loss.is_wipe() => Took::Yes,
+                (None, _) | (Some(_), None) => Took::Untold,
+            };
+            ruling = ruling.or_else(|| match took {
+                Took::Yes => Ruling::Permitted(Permission::new(clause, loss.describe())),
+                Took::No => Ruling::Forbidden,
+                Took::Untold => Ruling::Undecided(format!(
+                    "{}: {}, and nothing tells what it took",
+                    self.key.key,
+                    loss.describe()
+                )),
+            });
+        }
+        ruling
+    }
+}
+
+/// When a node that lost data was in sync again: after it had left the ISR.
+fn back_in_sync(states: &[Registration], loss: &DataLoss) -> Option<TimeNs> {
+    let since = Registry::during(states, (loss.during.0, TimeNs::MAX)).iter();
+    let mut since = since.skip_while(|state| state.isr.contains(&loss.node));
+    since.find(|state| state.isr.contains(&loss.node)).map(|state| state.at)
+}
+
+/// c.1.3: the last replica in sync lost it before another one came back.
+fn sole(states: &[Registration], taken: &[&DataLoss]) -> Option<Permission> {
+    let stood_alone = |loss: &&&DataLoss| {
+        let from = Registry::during(states, (loss.during.0, TimeNs::MAX));
+        let stayed = from.iter().take_while(|state| state.isr.contains(&loss.node));
+        let mut alone = stayed.filter(|state| state.isr == [loss.node] && !state.elr_enabled);
+        alone.next().is_some()
+    };
+    let loss = taken.iter().find(stood_alone)?;
+    let why = format!("{}, which was the last in sync", loss.describe());
+    Some(Permission::new("c.1.3", why))
+}
