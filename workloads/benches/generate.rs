@@ -19,7 +19,7 @@ const OPERATIONS: u64 = 100_000;
 fn catalog() -> Catalog {
     let mut catalog = Catalog::default();
     for (label, acks) in [("all", Acks::All), ("one", Acks::One), ("zero", Acks::Zero)] {
-        let plan = TopicPlan { label: label.into(), partitions: 2, acks };
+        let plan = TopicPlan::new(label, 2, acks);
         catalog.add(plan, format!("run-{label}"), uuid::Uuid::nil());
     }
     catalog

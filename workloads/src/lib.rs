@@ -2,6 +2,7 @@
 //!
 //! Everything here is pure but [`driver`]: time, randomness and the network are inputs and effects.
 
+pub mod appenders;
 pub mod client;
 pub mod driver;
 pub mod fleet;

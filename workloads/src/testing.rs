@@ -173,7 +173,7 @@ pub fn catalog() -> Catalog {
     let mut catalog = Catalog::default();
     let levels = [("all", Acks::All), ("zero", Acks::Zero), ("one", Acks::One)];
     for (nth, (label, acks)) in levels.into_iter().enumerate() {
-        let plan = TopicPlan { label: label.into(), partitions: 1, acks };
+        let plan = TopicPlan::new(label, 1, acks);
         catalog.add(plan, format!("r7-{label}"), uuid::Uuid::from_u128(nth as u128 + 1));
     }
     catalog

@@ -1,5 +1,7 @@
 //! Topics and keys: a key is one partition of one topic identity.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::Acks;
@@ -17,6 +19,16 @@ pub struct TopicPlan {
     pub partitions: u32,
     /// The acks level of every producer that writes it.
     pub acks: Acks,
+    /// Settings that it needs, Kafka's names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub configs: BTreeMap<String, String>,
+}
+
+impl TopicPlan {
+    /// A topic without settings of its own.
+    pub fn new(label: impl Into<String>, partitions: u32, acks: Acks) -> TopicPlan {
+        TopicPlan { label: label.into(), partitions, acks, configs: BTreeMap::new() }
+    }
 }
 
 /// A topic that exists.

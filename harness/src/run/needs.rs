@@ -35,6 +35,7 @@ fn set(args: &mut RunArgs, option: &str, value: &str) -> Result<bool, String> {
         "retries" => choice(&mut args.retries, value),
         "isolation" => choice(&mut args.isolation, value),
         "timing" => choice(&mut args.timing, value),
+        "workload" => plain(&mut args.workload, value),
         "nodes" => plain(&mut args.nodes, value),
         "producers" => plain(&mut args.producers, value),
         "consumers" => plain(&mut args.consumers, value),

@@ -172,7 +172,7 @@ mod tests {
 
     fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
-        let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+        let plan = TopicPlan::new("all", 1, Acks::All);
         catalog.add(plan, "r-all".into(), uuid::Uuid::from_u128(7));
         catalog
     }

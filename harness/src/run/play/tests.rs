@@ -31,7 +31,7 @@ async fn play(views: [ClusterView; 2], steps: Value) -> Played {
     bench.cluster.start_all().await.unwrap();
     let (_counts, progress) = watch::channel(Progress::default());
     let mut catalog = Catalog::default();
-    let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+    let plan = TopicPlan::new("all", 1, Acks::All);
     catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
     let [first, second] = views.map(Arc::new);
     let (views, view) = watch::channel(first);

@@ -159,7 +159,7 @@ mod tests {
 
     fn view(rounds: &[Round]) -> ClusterView {
         let mut catalog = Catalog::default();
-        let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+        let plan = TopicPlan::new("all", 1, Acks::All);
         catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
         let mut merged = Merged::new(Arc::new(catalog));
         for round in rounds {

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn marks_are_of_an_epoch_that_stands_before_and_after_them() {
         let mut catalog = Catalog::default();
-        let plan = TopicPlan { label: "all".into(), partitions: 1, acks: Acks::All };
+        let plan = TopicPlan::new("all", 1, Acks::All);
         catalog.add(plan, "run-all".into(), uuid::Uuid::nil());
         let steady = |before: &ClusterMetadata, after: &ClusterMetadata| {
             steady(&catalog, Key(0), before, after)

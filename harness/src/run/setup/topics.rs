@@ -55,6 +55,7 @@ pub(super) fn of(
     let mut nth = 0;
     let setup = |plan: TopicPlan| {
         let mut configs = common.clone();
+        configs.extend(plan.configs.clone());
         configs.extend(own.get(&plan.label).cloned().unwrap_or_default());
         let assignment = (0..plan.partitions).map(|_| {
             nth += 1;

@@ -73,6 +73,7 @@ impl Condition {
                 Clause::After(span) => Some(scene.waited_ms >= span.0),
                 Clause::AfterSends(count) => Some(scene.sends >= *count),
                 Clause::Healed => Some(scene.healed),
+                Clause::Full => Some(scene.view.isr_is_full()),
                 Clause::Compare(left, op, right) => {
                     // Only `none` itself may be compared with what is not known.
                     let may_lack = *left == Term::None || *right == Term::None;

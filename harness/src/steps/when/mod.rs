@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! condition  = clause { "and" clause }
-//! clause     = "after" SPAN | "after" NUMBER "sends" | "healed" | expr OP expr
+//! clause     = "after" SPAN | "after" NUMBER "sends" | "healed" | "full" | expr OP expr
 //! OP         = == | != | < | <= | > | >= | "in" | "not in"
 //! expr       = term [ ("+" | "-") NUMBER ]
 //! term       = NUMBER | "none" | "before" | $NAME | "[" expr, ... "]" | FUNCTION(KEY [, expr])
 //! FUNCTION   = leader | leader_epoch | isr | isr_size | hw | leo | behind | follower
 //! ```
 //!
-//! A KEY is a topic's label and a partition, `all-0`. `before` is the left side's value when the
+//! `full`: every partition has a leader and all its replicas in sync. A KEY is a topic's label and a partition, `all-0`. `before` is the left side's value when the
 //! step began to wait. Node sets compare as sets. What was not observed compares as nothing: every
 //! comparison with it is false, but for `== none` and `!= none`.
 
@@ -45,6 +45,8 @@ pub(super) enum Clause {
     After(Span),
     AfterSends(u64),
     Healed,
+    /// Every partition has a leader and all its replicas in sync.
+    Full,
     Compare(Term, Op, Term),
 }
 

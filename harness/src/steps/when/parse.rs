@@ -83,6 +83,9 @@ impl<'a> Words<'a> {
         if self.take("healed") {
             return Ok(Clause::Healed);
         }
+        if self.take("full") {
+            return Ok(Clause::Full);
+        }
         if self.take("after") {
             return self.after();
         }

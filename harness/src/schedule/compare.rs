@@ -1,0 +1,72 @@
+//! What each choice of acks, min.insync.replicas, unclean election and flush costs: one fault after
+//! the other hits the keys of all choices at the same instant.
+
+use serde_json::{Value, json};
+
+use super::Entry;
+
+/// This schedule.
+pub static ENTRY: Entry = Entry {
+    make: |_| {
+        json!({
+            "format": 1,
+            "name": "compare",
+            "about": "A leader kill; the leader alone in the ISR and then killed, wiped, or without \
+                      power; power loss of a majority. Each hits the keys of all settings at once.",
+            "settings": {
+                "assignment": [1, 2, 3],
+                "options": {"workload": "matrix", "partitions": "1"},
+            },
+            "steps": steps(),
+        })
+    },
+};
+
+/// A key that every phase can write: its leader stands for that of all keys.
+const KEY: &str = "all_min1_clean_cached-0";
+/// How long a broker stays down: longer than its session, so that it is missed.
+const DOWN: &str = "3s";
+
+fn steps() -> Vec<Value> {
+    let mut steps = vec![json!({
+        "when": "after 2s", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN,
+    })];
+    for (fault, with) in [
+        ("kill", json!({"aim": {"nodes": [1]}})),
+        ("wipe", json!({"aim": {"nodes": [1]}})),
+        ("power-loss", json!({"aim": {"nodes": [1]}, "survives": "nothing"})),
+    ] {
+        steps.extend(leader_1_again());
+        steps.extend(alone([2, 3].as_slice(), "1"));
+        steps.push(json!({"when": "after 1500ms", "do": fault, "with": with, "for": DOWN}));
+    }
+    steps.extend(leader_1_again());
+    steps.extend(alone([3].as_slice(), "1, 2"));
+    steps.push(json!({
+        "when": "after 1500ms", "do": "power-loss",
+        "with": {"aim": {"nodes": [1, 2]}, "survives": "nothing"}, "for": DOWN,
+    }));
+    steps.push(json!({"when": "healed and full", "within": "30s"}));
+    steps
+}
+
+fn leader_1_again() -> [Value; 3] {
+    [
+        json!({"when": "healed and full", "within": "30s"}),
+        json!({"when": "after 1s", "do": "preferred-election", "for": "10ms"}),
+        json!({"when": format!("leader({KEY}) == 1"), "within": "10s"}),
+    ]
+}
+
+/// Replication of some is cut, heartbeats intact, until the ISR is what is left, and on until that
+/// is gone, too.
+fn alone(cut_off: &[i32], left: &str) -> [Value; 2] {
+    [
+        json!({
+            "when": "after 1s", "do": "cut",
+            "with": {"from": {"nodes": cut_off}, "to": {"nodes": [1]}, "ways": "one-way"},
+            "until": format!("leader({KEY}) == none"), "within": "40s",
+        }),
+        json!({"when": format!("isr({KEY}) == [{left}]"), "within": "20s"}),
+    ]
+}
