@@ -1,4 +1,6 @@
 //! Followers get no answer while consumers tail; then the leader dies.
+//!
+//! They give up on an answer and ask again, so that a leader that counts what it sent counts much.
 
 use serde_json::json;
 
@@ -13,7 +15,9 @@ pub static ENTRY: Entry = Entry {
             "about": "Fetch answers of the leader to all followers are withheld for less than the \
                       lag limit while consumers tail; the leader is killed; heal.",
             "settings": {
-                "broker": {"replica.lag.time.max.ms": "10000"},
+                "broker": {
+                    "replica.lag.time.max.ms": "10000", "replica.socket.timeout.ms": "1000",
+                },
                 "assignment": [1, 2, 3],
             },
             "repeat": true,

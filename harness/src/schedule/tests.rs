@@ -78,7 +78,7 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
 fn an_unknown_schedule_is_refused_with_the_known_ones() {
     let error =
         load("chaos", &Ask { seed: 1, time_ms: 1, replicated: true }).unwrap_err().to_string();
-    assert!(error.starts_with("unknown schedule `chaos`; known: commit, default,"), "{error}");
+    assert!(error.starts_with("unknown schedule `chaos`; known: all-isr-gone, "), "{error}");
 }
 
 #[test]
