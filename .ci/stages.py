@@ -43,6 +43,7 @@ STAGES = [
     Stage("deny", "make --no-print-directory deny"),
     Stage("binaries", "make --no-print-directory build"),
     Stage("tests", "cargo test --workspace --no-fail-fast", "cargo"),
+    Stage("scripts", "target/venv/bin/python -m pytest -q -p no:cacheprovider .ci", "pytest"),
     Stage("clusters", "target/venv/bin/python -m pytest -q -p no:cacheprovider harness/e2e", "pytest"),
     Stage("conformance", f"{PYTEST} node/conformance -k 'test_0'", "pytest"),
     Stage("clients", f"{PYTEST} node/clients", "pytest"),
