@@ -96,7 +96,7 @@ impl Controller {
                 return Err(bad("all partitions have the same number of replicas".to_owned()));
             }
         }
-        Ok(assignments.into_iter().map(|(_, replicas)| replicas).collect())
+        Ok(assignments.into_iter().map(|(_, replicas)| (self.rules.as_asked)(replicas)).collect())
     }
 
     fn check_replicas(&self, index: i32, replicas: &[BrokerId]) -> Result<(), Refusal> {

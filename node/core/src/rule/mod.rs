@@ -94,6 +94,8 @@ pub struct Rules {
     pub elect: election::Elect,
     /// Rule 86: where replicas go.
     pub place: placement::Place,
+    /// Rule 86: what becomes of an operator's assignment.
+    pub as_asked: placement::AsAsked,
     /// Rule 46: no block of producer ids twice.
     pub after_block: producer_ids::AfterBlock,
     /// Rule 71: what of the metadata log is committed.
@@ -136,6 +138,7 @@ impl Default for Rules {
             may_be_in_isr: isr_eligibility::may_be_in_isr,
             elect: election::elect,
             place: placement::place,
+            as_asked: placement::as_asked,
             after_block: producer_ids::after_block,
             committed_end: metadata_commit::committed_end,
             first_epoch: voter_restart::first_epoch,

@@ -46,6 +46,14 @@ pub fn place(sites: &[Site], demand: Demand, rng: &mut dyn Rng) -> Vec<Vec<Broke
         .collect()
 }
 
+/// The type of [`as_asked`].
+pub type AsAsked = fn(Vec<BrokerId>) -> Vec<BrokerId>;
+
+/// The replicas of a partition that an operator assigned, each on another broker: as they stand.
+pub fn as_asked(replicas: Vec<BrokerId>) -> Vec<BrokerId> {
+    replicas
+}
+
 /// All sites in a shuffled order in which racks take turns.
 fn interleave_racks<'a>(sites: &'a [Site], rng: &mut dyn Rng) -> Vec<&'a Site> {
     let mut racks: BTreeMap<Option<&str>, Vec<&Site>> = BTreeMap::new();

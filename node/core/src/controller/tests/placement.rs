@@ -29,6 +29,8 @@ fn mutant_el_20_breaks_rule_86() {
     let placed = (rules.place)(&sites(&[0; 3], &[false; 3]), demand, &mut rng);
     let distinct: BTreeSet<_> = placed[0].iter().collect();
     assert_eq!((placed[0].len(), distinct.len()), (3, 2), "two of three copies on one broker");
+    let asked = [1, 2, 3].map(BrokerId).to_vec();
+    assert_eq!((rules.as_asked)(asked), [1, 2, 1].map(BrokerId), "also where an operator placed");
 }
 
 proptest! {
