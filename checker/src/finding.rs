@@ -1,9 +1,9 @@
 //! What a claim finds: exact counts, and some findings in detail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
-    Key, Offset, TimeNs,
+    Key, NodeId, Offset, TimeNs,
     verdict::{AnomalyCounts, Finding},
 };
 
@@ -52,7 +52,7 @@ impl Ruling {
     }
 }
 
-/// Permitted loss by one cause: how much, and when.
+/// Loss by one cause: how much, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Records lost.
@@ -61,7 +61,12 @@ pub struct Loss {
     pub offsets: (Offset, Offset),
     /// First and last acknowledgement, nanoseconds of the run.
     pub acknowledged: (TimeNs, TimeNs),
+    /// Leaders that acknowledged them.
+    pub leaders: BTreeSet<NodeId>,
 }
+
+/// Loss by key and by what permits it; none for what nothing does.
+pub type Losses = BTreeMap<(Key, Option<Permission>), Loss>;
 
 /// Findings of one claim; counts are exact, details are capped.
 #[derive(Clone, Debug, Default)]
@@ -80,8 +85,8 @@ pub struct Findings {
     pub left_out: u64,
     /// Why the claim could not decide everything; the first reason.
     pub undecided: Option<String>,
-    /// Permitted loss by key and cause.
-    pub losses: BTreeMap<(Key, Permission), Loss>,
+    /// How much was lost.
+    pub losses: Losses,
 }
 
 impl Findings {
@@ -134,16 +139,24 @@ impl Findings {
         self.undecided.get_or_insert(why);
     }
 
-    /// Adds one lost record to what a permission cost.
-    pub fn lose(&mut self, key: &Key, permission: &Permission, offset: Offset, at: TimeNs) {
-        let loss = self.losses.entry((key.clone(), permission.clone())).or_insert(Loss {
+    /// Adds one lost record to what a cause cost: its offset, when and by whom it was acknowledged.
+    pub fn lose(
+        &mut self,
+        key: &Key,
+        permission: Option<&Permission>,
+        offset: Offset,
+        (at, leader): (TimeNs, Option<NodeId>),
+    ) {
+        let loss = self.losses.entry((key.clone(), permission.cloned())).or_insert(Loss {
             records: 0,
             offsets: (offset, offset),
             acknowledged: (at, at),
+            leaders: BTreeSet::new(),
         });
         loss.records += 1;
         loss.offsets = (loss.offsets.0.min(offset), loss.offsets.1.max(offset));
         loss.acknowledged = (loss.acknowledged.0.min(at), loss.acknowledged.1.max(at));
+        loss.leaders.extend(leader);
     }
 
     /// Takes another key's findings in.

@@ -22,7 +22,7 @@ use crate::{
     claim::{self, Entry, Judge},
     coverage, data_loss,
     evidence::{Evidence, History},
-    finding::{Findings, merge_counts},
+    finding::{Findings, Losses, merge_counts},
     index::{Builder, Index, Unfit},
     leadership::Leadership,
     metrics, notes, reason,
@@ -149,8 +149,6 @@ fn read_history(evidence: &Evidence) -> Result<ReadHistory, FormatError> {
 fn observe(builder: &mut Builder<'_>, event: Event, line: u64) -> Option<Unfit> {
     builder.observe(event).err().map(|why| Unfit { line, why })
 }
-
-type Losses = BTreeMap<(highwater_history::Key, crate::finding::Permission), crate::finding::Loss>;
 
 /// Asks one claim; its panic is its own and leaves it unknown.
 fn judge_claim(

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use highwater_history::verdict::PermittedLoss;
+use highwater_history::verdict::{ForbiddenLoss, PermittedLoss};
 use serde_json::{Value, json};
 
 use crate::{
     coverage::by_acks,
-    finding::{Loss, Permission},
+    finding::{Loss, Losses, Permission},
     index::records::Records,
     view::{KeyView, RunView},
 };
 
-/// Permitted loss by key and cause, per claim that counts any.
-pub type LossesByClaim = BTreeMap<String, BTreeMap<(highwater_history::Key, Permission), Loss>>;
+/// Loss by key and cause, per claim that counts any.
+pub type LossesByClaim = BTreeMap<String, Losses>;
 
 /// All measurements by name.
 pub fn of(
@@ -30,22 +30,39 @@ pub fn of(
     metrics.insert("ok-read".to_owned(), json!(run.index.ok_read));
     metrics.insert("keys".to_owned(), json!(keys.len()));
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
-    let lost: Vec<PermittedLoss> = losses
-        .into_values()
-        .flatten()
-        .map(|((key, permission), loss)| PermittedLoss {
-            key,
-            clause: permission.clause,
-            fulfilled_by: permission.fulfilled_by,
-            records: loss.records,
-            bytes: value_bytes.map(|bytes| bytes.saturating_mul(loss.records)),
-            offsets: loss.offsets,
-            acknowledged_from_ns: loss.acknowledged.0,
-            acknowledged_to_ns: loss.acknowledged.1,
-        })
-        .collect();
-    if !lost.is_empty() {
-        metrics.insert(PermittedLoss::METRIC.to_owned(), json!(lost));
+    let bytes = |records: u64| value_bytes.map(|bytes| bytes.saturating_mul(records));
+    let (mut permitted, mut forbidden) = (Vec::new(), Vec::new());
+    for ((key, permission), loss) in losses.into_values().flatten() {
+        let Loss { records, offsets, acknowledged, leaders } = loss;
+        let (bytes, acknowledged_by) = (bytes(records), leaders.into_iter().collect());
+        let (acknowledged_from_ns, acknowledged_to_ns) = acknowledged;
+        match permission {
+            Some(Permission { clause, fulfilled_by }) => permitted.push(PermittedLoss {
+                key,
+                clause,
+                fulfilled_by,
+                records,
+                bytes,
+                offsets,
+                acknowledged_from_ns,
+                acknowledged_to_ns,
+                acknowledged_by,
+            }),
+            None => forbidden.push(ForbiddenLoss {
+                key,
+                records,
+                bytes,
+                offsets,
+                acknowledged_from_ns,
+                acknowledged_to_ns,
+                acknowledged_by,
+            }),
+        }
     }
+    let lost = [
+        (PermittedLoss::METRIC, (!permitted.is_empty()).then(|| json!(permitted))),
+        (ForbiddenLoss::METRIC, (!forbidden.is_empty()).then(|| json!(forbidden))),
+    ];
+    metrics.extend(lost.into_iter().filter_map(|(name, lost)| Some((name.to_owned(), lost?))));
     metrics
 }

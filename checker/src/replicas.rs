@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use highwater_history::{
     LeaderEpoch, NodeId, Offset, Value,
-    dumps::{DumpBatch, Moment},
+    dumps::{DumpBatch, DumpHeader, Moment},
     lines::Lines,
     samples::Said,
 };
@@ -180,15 +180,47 @@ pub fn dumps_of<'a>(evidence: &'a Evidence, key: &KeyIndex) -> Vec<Dump<'a>> {
     dumps.map(|(name, dump)| (name.as_path(), dump)).collect()
 }
 
-/// Which dumps hold a value, one phrase each, for findings.
+/// Which dumps hold a value, one phrase each, for findings: node, offset, moment and time.
 pub fn holders_of(dumps: &[Dump<'_>], value: Value) -> Vec<String> {
-    let mut holders = Vec::new();
-    for (name, dump) in dumps {
+    let held = dumps.iter().filter_map(|(name, dump)| {
         let mut records = dump.lines.iter().flat_map(DumpBatch::records);
-        if let Some((offset, _)) = records.find(|(_, held)| *held == Some(value)) {
-            let node = dump.header.node;
-            holders.push(format!("node {node} at {offset} ({})", name.display()));
+        let (offset, _) = records.find(|(_, held)| *held == Some(value))?;
+        let (node, name) = (dump.header.node, name.display());
+        Some((dump.header.at, format!("node {node} at {offset} {} ({name})", when(&dump.header))))
+    });
+    let mut held: Vec<_> = held.collect();
+    held.sort();
+    held.into_iter().map(|(_, phrase)| phrase).collect()
+}
+
+/// What final dumps that do not hold a value have at its offset instead, one phrase each.
+pub fn without(dumps: &[Dump<'_>], value: Value, offset: Offset) -> Vec<String> {
+    let finals = dumps
+        .iter()
+        .filter(|(_, dump)| dump.header.moment == Moment::Final && dump.header.from <= offset);
+    let lacking = finals.filter_map(|(_, dump)| {
+        if dump.lines.iter().flat_map(DumpBatch::records).any(|(_, held)| held == Some(value)) {
+            return None;
         }
-    }
-    holders
+        let node = dump.header.node;
+        let end = dump.lines.last().map_or(dump.header.from, DumpBatch::end);
+        let Some(batch) = batch_at(&dump.lines, offset) else {
+            return Some(format!("node {node} has nothing there and ends at {end}"));
+        };
+        let held = batch.records().find(|(at, _)| *at == offset).and_then(|(_, held)| held);
+        let held = held.map_or("something else".to_owned(), |held| held.to_string());
+        Some(format!("node {node} has {held} of epoch {}", batch.epoch))
+    });
+    lacking.collect()
+}
+
+fn when(header: &DumpHeader) -> String {
+    const NS_PER_MS: u64 = 1_000_000;
+    let moment = match header.moment {
+        Moment::BeforeRestart => "before a restart",
+        Moment::BeforeHeal => "before a heal",
+        Moment::Final => "at the end",
+    };
+    let ms = header.at / NS_PER_MS;
+    format!("{moment}, {}.{:03} s", ms / 1000, ms % 1000)
 }

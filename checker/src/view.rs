@@ -20,7 +20,7 @@ use crate::{
     leadership::{CLOCK_SLACK_NS, Election, Leadership},
     permission::CommittedTo,
     registry::{Registration, Registry},
-    replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of},
+    replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of, without},
     told::{Sayings, Told},
 };
 
@@ -228,14 +228,21 @@ impl<'a> KeyView<'a> {
         }
     }
 
-    /// Which dumps hold a record, as the end of a sentence.
-    pub fn held_by(&self, record: RecordId) -> String {
+    /// What each replica held of a record and when, as the end of a sentence.
+    pub fn held_by(&self, record: RecordId, offset: Option<Offset>) -> String {
         if self.dumps.is_empty() {
             return String::new();
         }
-        match holders_of(&self.dumps, self.key.records.value(record)) {
-            holders if holders.is_empty() => "; no dump holds it".to_owned(),
-            holders => format!("; held by {}", holders.join(", ")),
+        let value = self.key.records.value(record);
+        let holders = holders_of(&self.dumps, value);
+        let mut said = match &holders[..] {
+            [] => "; no dump holds it".to_owned(),
+            _ => format!("; held by {}", holders.join(", ")),
+        };
+        let others = offset.map(|offset| without(&self.dumps, value, offset)).unwrap_or_default();
+        if !others.is_empty() {
+            said += &format!("; at the end {}", others.join(", "));
         }
+        said
     }
 }

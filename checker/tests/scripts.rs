@@ -58,3 +58,49 @@ fn every_claim_has_an_accepted_and_a_rejected_case() {
         }
     }
 }
+
+const LOST: &str = "== lost
+run acks=all
+leader x 1
+config x min.insync.replicas 2
+1: S x a ok@0 n1
+2: S x b ok@1 n1
+P 9 x[0:a]
+dump x 3 0:a/0 1:b/0
+struck power-loss 1 1:x-0:70
+dump x 1 0:a/0
+leader x 2
+log x 2 0:a/0 1:c/1
+follower x 1 0:a/0
+";
+
+/// Rule 38: whoever looks for a lost record is told where it was last.
+#[test]
+fn rule_38_a_lost_write_tells_what_each_replica_held_and_when() {
+    let verdict = script::verdict_of(LOST).expect("it is judged");
+    let findings = verdict.claims.iter().flat_map(|claim| &claim.findings);
+    let mut lost = findings.filter(|finding| finding.anomaly == "lost-write");
+    let why = &lost.next().expect("a lost write").why;
+    for told in [
+        "held by node 3 at 1 before a restart, 0.047 s (x-3-0)",
+        "at the end node 2 has 3 of epoch 1, node 1 has nothing there and ends at 1",
+    ] {
+        assert!(why.contains(told), "{why}");
+    }
+}
+
+/// c.1: what was lost without permission is measured as what was lost with it.
+#[test]
+fn metrics_tell_how_much_was_lost_and_who_had_acknowledged_it() {
+    let forbidden = script::verdict_of(LOST).expect("it is judged").metrics;
+    let promised = LOST.replace("== lost", "== lost\npromise min.insync.replicas=1");
+    let permitted = script::verdict_of(&promised).expect("it is judged").metrics;
+    let (forbidden, permitted) = (&forbidden["forbidden-loss"][0], &permitted["permitted-loss"][0]);
+    for loss in [forbidden, permitted] {
+        assert_eq!(loss["records"], 1, "{loss}");
+        assert_eq!(loss["offsets"], serde_json::json!([1, 1]), "{loss}");
+        assert_eq!(loss["acknowledged_by"], serde_json::json!([1]), "{loss}");
+    }
+    assert_eq!(permitted["clause"], "c.1.2");
+    assert_eq!(permitted["fulfilled_by"], "power-loss of node 1 (event 7); min ISR was 1");
+}

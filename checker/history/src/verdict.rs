@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     format::Document,
     outcome::{Assertion, FaultOutcome},
-    types::{Key, Offset, TimeNs, Value},
+    types::{Key, NodeId, Offset, TimeNs, Value},
 };
 
 /// Counts by anomaly name.
@@ -116,11 +116,41 @@ pub struct PermittedLoss {
     pub acknowledged_from_ns: TimeNs,
     /// Last acknowledgement.
     pub acknowledged_to_ns: TimeNs,
+    /// The leaders that had acknowledged them, where the history tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged_by: Vec<NodeId>,
 }
 
 impl PermittedLoss {
     /// The measurement's name.
     pub const METRIC: &'static str = "permitted-loss";
+}
+
+/// What one key lost that nothing permits: `metrics` lists these by the name
+/// [`ForbiddenLoss::METRIC`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForbiddenLoss {
+    /// Whose records.
+    pub key: Key,
+    /// How many acknowledged records.
+    pub records: u64,
+    /// Their payloads, where the manifest says how big one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Lowest and highest offset that was acknowledged.
+    pub offsets: (Offset, Offset),
+    /// First acknowledgement.
+    pub acknowledged_from_ns: TimeNs,
+    /// Last acknowledgement.
+    pub acknowledged_to_ns: TimeNs,
+    /// The leaders that had acknowledged them, where the history tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged_by: Vec<NodeId>,
+}
+
+impl ForbiddenLoss {
+    /// The measurement's name.
+    pub const METRIC: &'static str = "forbidden-loss";
 }
 
 /// What the history holds.

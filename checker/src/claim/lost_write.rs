@@ -27,12 +27,27 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
             None => passed_over(view, record),
         };
         let Some((offset, ruling)) = ruling else { continue };
-        if let (Ruling::Permitted(permission), Some(offset)) = (&ruling, offset) {
-            let at = view.sender(record).map_or(0, |sender| sender.completed_at);
-            findings.lose(&view.key.key, permission, offset, at);
-        }
+        count(view, record, offset, &ruling, findings);
         findings.rule("lost-write", ruling, || describe(view, record, offset));
     }
+}
+
+/// How much was lost to what.
+fn count(
+    view: &KeyView<'_>,
+    record: RecordId,
+    offset: Option<Offset>,
+    ruling: &Ruling,
+    findings: &mut Findings,
+) {
+    let permission = match ruling {
+        Ruling::Permitted(permission) => Some(permission),
+        Ruling::Forbidden => None,
+        Ruling::Undecided(_) => return,
+    };
+    let (Some(offset), Some(sender)) = (offset, view.sender(record)) else { return };
+    let acknowledged = (sender.completed_at, sender.node);
+    findings.lose(&view.key.key, permission, offset, acknowledged);
 }
 
 /// With dumps: the record is not below the high watermark of the final leader's log.
@@ -84,6 +99,7 @@ fn describe(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Fin
         },
         None => "polls went past it without returning it".to_owned(),
     };
-    let why = format!("{who} acknowledged it (acks={acks}); {found}{}", view.held_by(record));
+    let why =
+        format!("{who} acknowledged it (acks={acks}); {found}{}", view.held_by(record, offset));
     view.finding(record, offset, 38, "D1", why)
 }

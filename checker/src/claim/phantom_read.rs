@@ -78,6 +78,7 @@ fn describe(view: &KeyView<'_>, record: RecordId, offset: Offset) -> Finding {
         Some((node, _)) => format!("the final log of node {node} holds nothing there"),
         None => "no final log is known".to_owned(),
     };
-    let why = format!("a consumer was given it at {offset}; {now}{}", view.held_by(record));
+    let why =
+        format!("a consumer was given it at {offset}; {now}{}", view.held_by(record, Some(offset)));
     view.finding(record, Some(offset), 58, "D3", why)
 }

@@ -52,10 +52,13 @@ pub fn judge_file(text: &str) -> Result<String, String> {
 }
 
 fn judge(script: &str) -> Result<String, String> {
-    let world = parse::parse(script)?;
-    let (evidence, options) = world.finish();
-    let verdict = check(&evidence, &options).map_err(|error| error.to_string())?;
-    Ok(render(&verdict))
+    Ok(render(&verdict_of(script)?))
+}
+
+/// The verdict on a script, whose first line is its name.
+pub fn verdict_of(script: &str) -> Result<Verdict, String> {
+    let (evidence, options) = parse::parse(script)?.finish();
+    check(&evidence, &options).map_err(|error| error.to_string())
 }
 
 fn render(verdict: &Verdict) -> String {
