@@ -51,7 +51,11 @@ impl<T: Copy> Session<T> {
             }
             Input::Written(conn, out) => self.links.written(conn, out),
             Input::Frame(conn, frame) => self.links.frame(conn, frame, out),
-            Input::Closed(conn) => self.links.closed(conn),
+            Input::Closed(conn) => {
+                // At acks=0 this is all that a deposed leader says (rule 36).
+                self.refresh.want();
+                self.links.closed(conn)
+            }
             Input::Tick => self.links.expire(now, out),
         })
     }

@@ -271,6 +271,22 @@ fn rule_40_acks_0_waits_for_its_own_bytes() {
     assert_eq!(bench.done.len(), 2);
 }
 
+/// A deposed leader tells acks=0 of it by closing the connection, and in no other way.
+#[test]
+fn rule_36_acks_0_looks_for_the_leader_when_its_connection_is_closed() {
+    let mut bench = Bench::producer(Acks::Zero, |_| ());
+    bench.send(0, ZERO, &[10]);
+    bench.wait(100);
+    bench.take();
+    bench.flowing = false;
+    bench.wait(1_000);
+    assert!(bench.requests.is_empty(), "nothing is asked for without a reason");
+    let (conn, _) = bench.sent.last_key_value().expect("a request was sent");
+    bench.input(Input::Closed(*conn));
+    bench.wait(100);
+    assert_eq!(bench.requests.len(), 1, "metadata is asked for");
+}
+
 #[test]
 fn acks_0_is_doubt_when_the_connection_ends_before_its_bytes_are_out() {
     let mut bench = Bench::producer(Acks::Zero, |_| ());
