@@ -66,35 +66,59 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
     let chosen = chosen_claims(evidence, options)?;
     let (index, unfit, dropped_line) = read_history(evidence)?;
     let notes = notes::of(evidence, options, &index, dropped_line);
+    let judge = |run: &RunView<'_>, keys: &[KeyView<'_>]| {
+        let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
+        for name in &chosen {
+            let (verdict, losses) = match &unfit {
+                None => judge_claim(name, run, keys),
+                Some(unfit) => {
+                    (undecided_claim(name, format!("the history is unfit: {unfit}")), None)
+                }
+            };
+            claims.push(verdict);
+            measured.extend(losses.map(|losses| (name.clone(), losses)));
+        }
+        (claims, coverage::floors(run, keys), metrics::of(run, keys, measured))
+    };
+    let (claims, coverage, metrics) =
+        viewed(evidence, options, (&index, dropped_line.is_some()), judge);
+    let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes };
+    let mut verdict = verdict(judged, metrics);
+    assertions::judge(&mut verdict, evidence, options);
+    Ok(verdict)
+}
+
+/// Shows a run as the claims see it, for measurements beside its verdict.
+pub fn look<T>(
+    evidence: &Evidence,
+    options: &Options,
+    look: impl FnOnce(&RunView<'_>, &[KeyView<'_>]) -> T,
+) -> Result<T, CheckError> {
+    let (index, _, dropped_line) = read_history(evidence)?;
+    Ok(viewed(evidence, options, (&index, dropped_line.is_some()), look))
+}
+
+fn viewed<T>(
+    evidence: &Evidence,
+    options: &Options,
+    (index, is_cut): (&Index, bool),
+    look: impl FnOnce(&RunView<'_>, &[KeyView<'_>]) -> T,
+) -> T {
     let registry = Registry::of(evidence, &options.promise);
     let leadership = Leadership::of(evidence, &registry);
-    let sayings = Sayings::of(evidence, &index);
-    let losses = data_loss::of(&index);
+    let sayings = Sayings::of(evidence, index);
+    let losses = data_loss::of(index);
     let run = RunView {
         evidence,
-        index: &index,
+        index,
         leadership: &leadership,
         registry: &registry,
         losses: &losses,
         sayings: &sayings,
         said: &options.promise,
-        is_cut: dropped_line.is_some(),
+        is_cut,
     };
-    let keys = run.keys();
-    let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
-    for name in &chosen {
-        let (verdict, losses) = match &unfit {
-            None => judge_claim(name, &run, &keys),
-            Some(unfit) => (undecided_claim(name, format!("the history is unfit: {unfit}")), None),
-        };
-        claims.push(verdict);
-        measured.extend(losses.map(|losses| (name.clone(), losses)));
-    }
-    let coverage = coverage::floors(&run, &keys);
-    let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes };
-    let mut verdict = verdict(judged, metrics::of(&run, &keys, measured));
-    assertions::judge(&mut verdict, evidence, options);
-    Ok(verdict)
+    look(&run, &run.keys())
 }
 
 fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, CheckError> {

@@ -32,4 +32,4 @@ pub mod view;
 
 pub use evidence::{Evidence, History};
 pub use highwater_history::Verdict;
-pub use judge::{CheckError, Options, check};
+pub use judge::{CheckError, Options, check, look};

@@ -9,6 +9,7 @@
 
 mod activity;
 mod chart;
+pub mod compare;
 mod error;
 mod evidence;
 mod junit;

@@ -1,6 +1,7 @@
 //! The command line of `highwater`.
 
 mod check;
+mod compare;
 mod doctor;
 mod exit;
 mod heal;
@@ -28,6 +29,8 @@ pub struct Cli {
 enum Command {
     /// One experiment: start, break, record, heal, read back, judge, report
     Run(Box<RunArgs>),
+    /// What each choice of acks, min.insync.replicas, unclean election and flush costs and loses
+    Compare(compare::CompareArgs),
     /// Judge a run folder or a history file again
     Check(check::CheckArgs),
     /// Render a judged run folder again
@@ -59,6 +62,7 @@ pub fn main() -> Exit {
 fn carry_out(command: Command) -> Exit {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Check(args) => check::check(&args),
         Command::Report(args) => report::report(&args),
         Command::Heal(args) => heal::heal(&args),

@@ -45,6 +45,16 @@ impl OneRun {
 
 /// Carries out one run with this seed and judges it.
 pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
+    one_of(args, seed, ui, reproduce(seed))
+}
+
+/// As [`one`], for a run that another command asks for: `reproduce` is the one that repeats it.
+pub(super) fn one_of(
+    args: &RunArgs,
+    seed: u64,
+    ui: Ui,
+    reproduce: String,
+) -> Result<OneRun, Failure> {
     let setup = setup::admit(args, seed)?;
     if setup.settings.acks == AcksMode::Only(Acks::Zero) {
         crate::stderr::line(format_args!(
@@ -52,7 +62,6 @@ pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> 
         ));
     }
     let command: Vec<String> = words().collect();
-    let reproduce = reproduce(seed);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let carried: Result<_, Failure> = runtime.block_on(async {
         let interrupts = &Interrupts::listen();
@@ -109,7 +118,7 @@ fn reproduce(seed: u64) -> String {
 }
 
 /// The command line; what is no text in it was refused already, or is shown as far as it is.
-fn words() -> impl Iterator<Item = String> {
+pub(super) fn words() -> impl Iterator<Item = String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned())
 }
 
@@ -128,7 +137,7 @@ fn repeat(mut given: impl Iterator<Item = String>, seed: u64) -> String {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -30,7 +30,7 @@ pub use interrupt::Interrupts;
 pub use judge::judge;
 pub use setup::{BadOption, Setup};
 pub use ui::Ui;
-pub use world::drawn;
+pub use world::{drawn, new_run_id};
 
 /// The commit that this program was built from.
 pub const COMMIT: &str = env!("HIGHWATER_COMMIT");

@@ -1,0 +1,226 @@
+//! What to choose, in sentences computed from the figures.
+
+use highwater_history::event::Acks;
+
+use super::model::{CalmCell, Cell, Setting};
+use crate::text::{count, significant};
+
+/// One sentence a choice: what it costs and what it lost.
+pub(super) fn of(cells: &[Cell], calm: &[CalmCell]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    sentences.extend(acks_levels(cells));
+    sentences.extend(latency(calm));
+    sentences.extend(floor(cells));
+    sentences.extend(unclean(cells));
+    sentences.extend(flush(cells, calm));
+    sentences.extend(choice(cells));
+    sentences
+}
+
+/// The cells that differ from what `keep` fixes in nothing else.
+fn sum(cells: &[Cell], keep: impl Fn(&Setting) -> bool) -> Option<(u64, u64)> {
+    let mut found = cells.iter().filter(|cell| keep(&cell.setting)).peekable();
+    found.peek()?;
+    Some(found.fold((0, 0), |(acknowledged, lost), cell| {
+        (acknowledged + cell.acknowledged.total as u64, lost + cell.losses.records)
+    }))
+}
+
+fn of_all((acknowledged, lost): (u64, u64), what: &str) -> String {
+    if lost == 0 {
+        return format!("none of {} {what} records", count(acknowledged));
+    }
+    let share = 100.0 * lost as f64 / acknowledged.max(1) as f64;
+    format!("{} of {} {what} records ({}%)", count(lost), count(acknowledged), significant(share))
+}
+
+fn acks_levels(cells: &[Cell]) -> Option<String> {
+    let at = |acks| sum(cells, |s| s.acks == acks && !s.unclean && s.min_isr == 2);
+    let all = at(Acks::All)?;
+    let mut sentence = format!(
+        "With min.insync.replicas=2 and unclean election off, acks=all lost {}",
+        of_all(all, "acknowledged")
+    );
+    if let Some(one) = at(Acks::One) {
+        sentence += &format!(", acks=1 {}", of_all(one, "acknowledged"));
+    }
+    if let Some(zero) = at(Acks::Zero) {
+        sentence += &format!(", acks=0 {}", of_all(zero, "sent"));
+    }
+    Some(sentence + ".")
+}
+
+fn lightest(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<&CalmCell> {
+    let of = calm.iter().filter(|cell| (cell.acks, cell.flushed) == (acks, flushed));
+    of.min_by_key(|cell| cell.offered_per_s)
+}
+
+fn latency(calm: &[CalmCell]) -> Option<String> {
+    let (all, one) = (lightest(calm, Acks::All, false)?, lightest(calm, Acks::One, false)?);
+    Some(format!(
+        "Without faults, at {} sends a second, acks=all took {} ms in the median and {} ms at p99, \
+         acks=1 {} and {} ms.",
+        count(all.offered_per_s.into()),
+        significant(all.latency_ms.p50),
+        significant(all.latency_ms.p99),
+        significant(one.latency_ms.p50),
+        significant(one.latency_ms.p99),
+    ))
+}
+
+fn percent(part: f64) -> String {
+    format!("{}%", significant(100.0 * part))
+}
+
+fn availability(cells: &[Cell], keep: impl Fn(&Setting) -> bool) -> Option<f64> {
+    let found: Vec<f64> = cells
+        .iter()
+        .filter(|cell| keep(&cell.setting))
+        .map(|cell| cell.availability.median)
+        .collect();
+    (!found.is_empty()).then(|| found.iter().sum::<f64>() / found.len() as f64)
+}
+
+fn floor(cells: &[Cell]) -> Option<String> {
+    let at = |min_isr| {
+        availability(cells, |s| s.acks == Acks::All && !s.unclean && s.min_isr == min_isr)
+    };
+    let lost = |min_isr| {
+        sum(cells, |s| s.acks == Acks::All && !s.unclean && s.min_isr == min_isr && !s.flushed)
+    };
+    let floors: Vec<u32> = (1..=3).filter(|min_isr| at(*min_isr).is_some()).collect();
+    let each: Vec<String> = floors
+        .iter()
+        .filter_map(|min_isr| {
+            let (part, lost) = (percent(at(*min_isr)?), lost(*min_isr)?.1);
+            Some(format!("{min_isr}: {part} of the time under faults, {} lost", count(lost)))
+        })
+        .collect();
+    (each.len() > 1).then(|| {
+        let each = each.join("; ");
+        format!("acks=all with unclean election off could be written, by min.insync.replicas, {each}.")
+    })
+}
+
+fn unclean(cells: &[Cell]) -> Option<String> {
+    let at = |unclean| availability(cells, |s| s.acks == Acks::All && s.unclean == unclean);
+    let lost = |unclean| sum(cells, |s| s.acks == Acks::All && s.unclean == unclean);
+    Some(format!(
+        "Unclean election on: acks=all could be written {} of the time under faults instead of {}, \
+         and lost {}; off it lost {}.",
+        percent(at(true)?),
+        percent(at(false)?),
+        of_all(lost(true)?, "acknowledged"),
+        of_all(lost(false)?, "acknowledged"),
+    ))
+}
+
+fn power_losses(cells: &[Cell], flushed: bool) -> u64 {
+    let clean = cells.iter().filter(|cell| !cell.setting.unclean && cell.setting.flushed == flushed);
+    let by_fault = clean
+        .filter(|cell| cell.setting.acks == Acks::All)
+        .flat_map(|cell| &cell.losses.by_fault);
+    by_fault.filter(|(fault, _)| fault.starts_with("power-loss")).map(|(_, lost)| lost).sum()
+}
+
+fn flush(cells: &[Cell], calm: &[CalmCell]) -> Option<String> {
+    let (cached, flushed) = (lightest(calm, Acks::All, false)?, lightest(calm, Acks::All, true)?);
+    sum(cells, |s| s.acks == Acks::All && s.flushed)?;
+    Some(format!(
+        "Flushing every batch made acks=all take {} ms in the median instead of {} ms; power loss \
+         then cost {} acknowledged records, and {} where nothing is flushed.",
+        significant(flushed.latency_ms.p50),
+        significant(cached.latency_ms.p50),
+        count(power_losses(cells, true)),
+        count(power_losses(cells, false)),
+    ))
+}
+
+/// Of the cells that lost nothing the one that could be written most.
+fn choice(cells: &[Cell]) -> Option<String> {
+    cells.first()?;
+    let written = cells.iter().filter(|cell| cell.setting.acks != Acks::Zero);
+    let safe = written.filter(|cell| cell.losses.records == 0 && cell.acknowledged.total > 0.0);
+    let best = safe.max_by(|a, b| {
+        let by = a.availability.median.total_cmp(&b.availability.median);
+        // Of equals the one that asks for less.
+        by.then(b.setting.flushed.cmp(&a.setting.flushed))
+    });
+    Some(match best {
+        Some(best) => format!(
+            "If nothing may be lost under these faults: {}. It could be written {} of the time \
+             under faults.",
+            best.setting,
+            percent(best.availability.median)
+        ),
+        None => "Every choice lost something under these faults.".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{super::model::{Latency, Losses}, *};
+    use crate::compare::Spread;
+
+    fn cell(acks: Acks, min_isr: u32, unclean: bool, lost: u64, availability: f64) -> Cell {
+        let one = |x: f64| Spread::of([x]);
+        Cell {
+            setting: Setting { acks, min_isr, unclean, flushed: false },
+            runs: 1,
+            acknowledged: one(1_000.0),
+            lost: one(lost as f64),
+            losses: Losses { records: lost, ..Losses::default() },
+            duplicates: 0,
+            availability: one(availability),
+            recovery_ms: one(0.0),
+            exercised: BTreeMap::new(),
+        }
+    }
+
+    fn calm(acks: Acks, flushed: bool, p50: f64) -> CalmCell {
+        CalmCell {
+            acks,
+            flushed,
+            offered_per_s: 500,
+            sends: 100,
+            latency_ms: Latency { p50, p99: 2.0 * p50, p99_9: 3.0 * p50 },
+            visible_ms: None,
+            copies_at_least: 1.0,
+            copies_at_most: 3.0,
+            disk_bytes_per_byte: 3.0,
+        }
+    }
+
+    #[test]
+    fn the_choice_is_the_most_available_of_those_that_lost_nothing() {
+        let cells = [
+            cell(Acks::All, 1, false, 3, 0.9),
+            cell(Acks::All, 2, false, 0, 0.7),
+            cell(Acks::All, 3, false, 0, 0.4),
+            cell(Acks::One, 2, false, 50, 0.95),
+        ];
+        let advice = of(&cells, &[]);
+        let text = advice.join("\n");
+        assert!(text.contains("acks=all lost none of 1,000 acknowledged records"), "{text}");
+        assert!(text.contains("acks=1 50 of 1,000 acknowledged records (5%)"), "{text}");
+        assert!(text.contains("nothing may be lost under these faults: acks=all, min.insync.replicas=2"));
+        assert!(text.contains("could be written 70% of the time"), "{text}");
+    }
+
+    #[test]
+    fn costs_are_named_beside_what_they_buy() {
+        let cells = [cell(Acks::All, 2, false, 0, 0.7), cell(Acks::All, 2, true, 40, 0.9)];
+        let calm = [calm(Acks::All, false, 1.0), calm(Acks::One, false, 0.5)];
+        let text = of(&cells, &calm).join("\n");
+        assert!(text.contains("acks=all took 1 ms in the median and 2 ms at p99, acks=1 0.5"), "{text}");
+        assert!(text.contains("written 90% of the time under faults instead of 70%"), "{text}");
+        assert!(text.contains("lost 40 of 1,000 acknowledged records (4%)"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_advised_where_nothing_was_measured() {
+        assert!(of(&[], &[]).is_empty());
+    }
+}

@@ -1,0 +1,249 @@
+//! `compare.json`: the figures of a comparison.
+
+use std::{collections::BTreeMap, fmt};
+
+use highwater_history::{
+    event::Acks,
+    format::Document,
+    verdict::{AnomalyCounts, Validity},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{advice, spread::Spread};
+
+/// A comparison: many runs, one table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Format version, 1.
+    pub format: u64,
+    /// What was compared: the target and its version.
+    pub target: String,
+    /// The command that repeats it.
+    pub command: String,
+    /// Further settings that all cells share: replication factor, controllers, ELR, lag limit.
+    pub shared: BTreeMap<String, String>,
+    /// Every run.
+    pub runs: Vec<ComparedRun>,
+    /// The table, in the order of settings.
+    pub cells: Vec<Cell>,
+    /// Figures without faults, by acks level, flush and offered load.
+    pub calm: Vec<CalmCell>,
+    /// What to choose, in sentences computed from the figures.
+    pub advice: Vec<String>,
+}
+
+impl Document for Comparison {
+    const WHAT: &'static str = "comparison";
+    const FORMAT: u64 = 1;
+}
+
+impl Comparison {
+    /// Puts runs together.
+    pub fn of(
+        (target, command): (String, String),
+        shared: BTreeMap<String, String>,
+        faulty: Vec<FaultyRun>,
+        calm: Vec<CalmCell>,
+    ) -> Comparison {
+        let mut by_setting: BTreeMap<Setting, Vec<CellFigures>> = BTreeMap::new();
+        for run in &faulty {
+            for (setting, figures) in &run.cells {
+                by_setting.entry(setting.clone()).or_default().push(figures.clone());
+            }
+        }
+        let cells: Vec<Cell> =
+            by_setting.into_iter().map(|(setting, runs)| Cell::of(setting, &runs)).collect();
+        let runs = faulty.into_iter().map(|run| run.run).collect();
+        let advice = advice::of(&cells, &calm);
+        Comparison { format: Self::FORMAT, target, command, shared, runs, cells, calm, advice }
+    }
+}
+
+/// A run that the comparison stands on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Its folder.
+    pub folder: String,
+    /// Its verdict.
+    pub verdict: Validity,
+    /// Its anomalies.
+    pub anomalies: AnomalyCounts,
+    /// The one command that repeats it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
+}
+
+/// One choice of settings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Setting {
+    /// The producer's acks.
+    pub acks: Acks,
+    /// `min.insync.replicas`.
+    pub min_isr: u32,
+    /// `unclean.leader.election.enable`.
+    pub unclean: bool,
+    /// Whether every batch is flushed before it counts (`flush.messages=1`).
+    pub flushed: bool,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "acks={}, min.insync.replicas={}, unclean election {}, flush {}",
+            self.acks.as_str(),
+            self.min_isr,
+            if self.unclean { "on" } else { "off" },
+            if self.flushed { "every batch" } else { "none" },
+        )
+    }
+}
+
+/// What was lost in one run or many.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Acknowledged records that are gone; of acks=0, sent ones.
+    pub records: u64,
+    /// Those that a clause permits, by clause.
+    pub permitted: BTreeMap<String, u64>,
+    /// Those that no clause permits.
+    pub forbidden: u64,
+    /// Those of which nobody can tell.
+    pub undecided: u64,
+    /// All of them, by the fault that caused them.
+    pub by_fault: BTreeMap<String, u64>,
+}
+
+impl Losses {
+    pub(super) fn add(&mut self, other: &Losses) {
+        self.records += other.records;
+        self.forbidden += other.forbidden;
+        self.undecided += other.undecided;
+        for (ours, theirs) in
+            [(&mut self.permitted, &other.permitted), (&mut self.by_fault, &other.by_fault)]
+        {
+            for (name, count) in theirs {
+                *ours.entry(name.clone()).or_default() += count;
+            }
+        }
+    }
+}
+
+/// The figures of one cell in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellFigures {
+    /// Records that were asked to be sent.
+    pub sent: u64,
+    /// Records that were acknowledged; of acks=0, those that were sent.
+    pub acknowledged: u64,
+    /// What is gone of them.
+    pub losses: Losses,
+    /// Records that stand in the log twice.
+    pub duplicates: u64,
+    /// The part of the time under faults in which sends were acknowledged, 0 to 1.
+    pub availability: f64,
+    /// The longest time from a heal to the next acknowledgement, milliseconds.
+    pub recovery_ms: f64,
+    /// Which of its settings were put to the test.
+    pub exercised: BTreeMap<String, bool>,
+}
+
+/// A run with faults, boiled down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultyRun {
+    /// Which run.
+    pub run: ComparedRun,
+    /// Its cells.
+    pub cells: BTreeMap<Setting, CellFigures>,
+}
+
+/// One row of the table: a cell over all runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its settings.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// Over how many runs.
+    pub runs: u64,
+    /// Records acknowledged, by run; of acks=0 sent.
+    pub acknowledged: Spread,
+    /// Records lost, by run.
+    pub lost: Spread,
+    /// What was lost, over all runs.
+    pub losses: Losses,
+    /// Duplicates, over all runs.
+    pub duplicates: u64,
+    /// The part of the time under faults in which sends were acknowledged, by run.
+    pub availability: Spread,
+    /// The longest time from a heal to the next acknowledgement, milliseconds, by run.
+    pub recovery_ms: Spread,
+    /// In how many runs each setting was put to the test.
+    pub exercised: BTreeMap<String, u64>,
+}
+
+impl Cell {
+    fn of(setting: Setting, runs: &[CellFigures]) -> Cell {
+        let spread = |of: fn(&CellFigures) -> f64| Spread::of(runs.iter().map(of));
+        let mut losses = Losses::default();
+        let mut exercised = BTreeMap::new();
+        for run in runs {
+            losses.add(&run.losses);
+            for (name, was) in &run.exercised {
+                *exercised.entry(name.clone()).or_default() += u64::from(*was);
+            }
+        }
+        Cell {
+            setting,
+            runs: runs.len() as u64,
+            acknowledged: spread(|run| run.acknowledged as f64),
+            lost: spread(|run| run.losses.records as f64),
+            losses,
+            duplicates: runs.iter().map(|run| run.duplicates).sum(),
+            availability: spread(|run| run.availability),
+            recovery_ms: spread(|run| run.recovery_ms),
+            exercised,
+        }
+    }
+
+    /// Settings that no run put to the test.
+    pub fn not_exercised(&self) -> impl Iterator<Item = &str> {
+        let never = self.exercised.iter().filter(|(_, runs)| **runs == 0);
+        never.map(|(name, _)| name.as_str())
+    }
+}
+
+/// A latency's distribution, milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// The median.
+    pub p50: f64,
+    /// 99 of 100 are no slower.
+    pub p99: f64,
+    /// 999 of 1,000 are no slower.
+    pub p99_9: f64,
+}
+
+/// The figures of one acks level and flush policy without faults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalmCell {
+    /// The producer's acks.
+    pub acks: Acks,
+    /// Whether every batch is flushed before it counts.
+    pub flushed: bool,
+    /// Sends a second over the whole run that were asked for.
+    pub offered_per_s: u32,
+    /// Sends of this cell.
+    pub sends: u64,
+    /// From the intended start of a send to its acknowledgement.
+    pub latency_ms: Latency,
+    /// From the acknowledgement of a record to the first poll that returned it, where polls did.
+    pub visible_ms: Option<Latency>,
+    /// Replicas that held a record when it was acknowledged, on average: surely at least.
+    pub copies_at_least: f64,
+    /// The same: surely at most.
+    pub copies_at_most: f64,
+    /// Bytes in the replicas' logs for each acknowledged byte of payload.
+    pub disk_bytes_per_byte: f64,
+}
