@@ -149,6 +149,14 @@ impl<'a> Aimer<'a> {
         }
     }
 
+    /// Every node, controllers too, in an order that is drawn.
+    #[must_use]
+    pub fn in_any_order(&mut self) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = self.plan().nodes.keys().copied().collect();
+        nodes.shuffle(self.rng);
+        nodes
+    }
+
     /// Who is in the cluster.
     #[must_use]
     pub fn plan(&self) -> &'a ClusterPlan {

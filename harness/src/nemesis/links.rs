@@ -62,20 +62,27 @@ impl LinkFault {
     /// [`NotInstalled::Skipped`] when there is no link between the two sides.
     pub fn install(controls: &Controls, stretch: &Stretch) -> Result<Self, NotInstalled> {
         let Stretch { from, to, ways, action, discard } = stretch;
-        let (action, discard) = (*action, *discard);
-        let mut guards = Vec::new();
-        for link in across(from, to, *ways) {
-            guards.push(controls.net.install(LinkRule { link, action })?);
-        }
-        if guards.is_empty() {
+        let fault = Self::on(controls, &across(from, to, *ways), *action)?;
+        let nodes = nodes_of(from.iter().chain(to));
+        Ok(Self { nodes, discard: *discard, ..fault })
+    }
+
+    /// Puts the action on each of these links.
+    ///
+    /// # Errors
+    /// [`NotInstalled::Skipped`] when there is none.
+    pub fn on(controls: &Controls, links: &[Link], action: Action) -> Result<Self, NotInstalled> {
+        if links.is_empty() {
             return Err(NotInstalled::Skipped("there is no link between the two sides".to_owned()));
         }
-        let ends = from.iter().chain(to);
-        let nodes = ends.filter_map(|end| match end {
-            Endpoint::Node(node) => Some(*node),
-            Endpoint::Clients => None,
-        });
-        Ok(Self { nodes: nodes.collect(), controls: controls.clone(), guards, discard })
+        let mut guards = Vec::new();
+        for link in links {
+            guards.push(controls.net.install(LinkRule { link: *link, action })?);
+        }
+        let mut nodes = nodes_of(links.iter().flat_map(|link| [&link.from, &link.to]));
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(Self { nodes, controls: controls.clone(), guards, discard: false })
     }
 
     /// Whether something was withheld. One direction is enough: an end that is not answered falls
@@ -103,6 +110,14 @@ impl LinkFault {
             self.guards.iter().map(|guard| (guard.rule().link.to_string(), json!(guard.stats())));
         Value::Object(each.collect())
     }
+}
+
+fn nodes_of<'a>(ends: impl Iterator<Item = &'a Endpoint>) -> Vec<NodeId> {
+    let node = |end: &Endpoint| match end {
+        Endpoint::Node(node) => Some(*node),
+        Endpoint::Clients => None,
+    };
+    ends.filter_map(node).collect()
 }
 
 impl Active for LinkFault {

@@ -180,6 +180,33 @@ async fn split_makes_two_sides() {
     bench.end().await;
 }
 
+/// The pairs of nodes between which a fault has rules.
+fn apart(active: &dyn Active) -> Vec<(i32, i32)> {
+    let described = active.describe();
+    let rules = described["rules"].as_array().unwrap().iter();
+    let end = |rule: &Value, end: &str| rule["link"][end]["node"].as_i64().unwrap() as i32;
+    rules.map(|rule| (end(rule, "from"), end(rule, "to"))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bridge_and_ring_leave_each_node_somebody_to_reach() {
+    let bench = Bench::start().await;
+    for (name, with, pairs) in
+        [("bridge", json!({"over": {"nodes": [1]}}), 2), ("ring", json!({}), 2)]
+    {
+        bench.until_whole().await;
+        let active = install(&bench, name, with).await;
+        let apart = apart(active.as_ref());
+        assert_eq!(apart.len(), 2 * pairs, "{name}: both directions");
+        assert!(name == "ring" || apart.iter().all(|(from, to)| *from != 1 && *to != 1));
+        bench.until_reach(&without(&apart)).await;
+        until_acted(active.as_ref()).await;
+        proof(active).await;
+    }
+    bench.until_whole().await;
+    bench.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_link_keeps_bytes_until_they_are_due_or_it_heals() {
     let bench = Bench::start().await;

@@ -11,6 +11,7 @@ fn refusal(name: &str, with: Value) -> String {
 fn every_fault_of_the_table_is_named_and_described() {
     let names: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
     let wanted = [
+        "bridge",
         "cut",
         "disk-error",
         "hold",
@@ -19,8 +20,10 @@ fn every_fault_of_the_table_is_named_and_described() {
         "leader-move",
         "pause",
         "power-loss",
+        "preferred-election",
         "reply-loss",
         "restart",
+        "ring",
         "rolling-restart",
         "slow-disk",
         "slow-link",
@@ -47,7 +50,8 @@ fn the_faults_page_has_a_row_for_every_fault_and_no_other() {
 
 #[test]
 fn faults_that_need_no_parameter_take_none() {
-    for name in ["kill", "stop", "pause", "restart", "isolate", "split", "reply-loss", "storm"] {
+    for name in ["kill", "stop", "pause", "restart", "isolate", "split", "bridge", "ring", "storm"]
+    {
         assert!(parse(name, &Value::Null).is_ok(), "{name}");
         assert!(parse(name, &json!({})).is_ok(), "{name}");
     }
@@ -56,7 +60,10 @@ fn faults_that_need_no_parameter_take_none() {
 #[test]
 fn an_unknown_fault_is_refused_with_the_names_there_are() {
     let refusal = refusal("meteor", Value::Null);
-    assert!(refusal.starts_with("unknown fault `meteor`; known: cut, disk-error, hold, "), "{refusal}");
+    assert!(
+        refusal.starts_with("unknown fault `meteor`; known: bridge, cut, disk-error, hold, "),
+        "{refusal}"
+    );
 }
 
 #[test]
