@@ -18,8 +18,8 @@ impl Cluster {
         Ok(exit.wait().await)
     }
 
-    /// Kills nodes with SIGKILL at the same instant, also paused ones: how each ended, or why it was
-    /// not killed.
+    /// Kills nodes with SIGKILL at the same instant, also paused ones: how each ended, or why it
+    /// was not killed.
     pub async fn kill_together(
         &self,
         nodes: &[NodeId],

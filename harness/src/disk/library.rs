@@ -40,7 +40,7 @@ fn missing(advice: String) -> DiskError {
     DiskError::Missing { what: format!("preload library `{LIBRARY}`"), advice }
 }
 
-/// The disks of a run's nodes, watched if a step of the schedule needs that: other runs pay nothing.
+/// The disks of a run's nodes, watched if a step of the schedule needs it; other runs pay nothing.
 ///
 /// # Errors
 /// When it does and the shim is not there.

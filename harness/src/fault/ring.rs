@@ -1,4 +1,4 @@
-//! Lets each node, controllers too, reach only its two neighbours in a drawn ring; clients reach all.
+//! Lets each node, controllers too, reach only its neighbours in a drawn ring; clients reach all.
 
 use serde::Deserialize;
 
