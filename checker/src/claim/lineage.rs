@@ -90,15 +90,15 @@ fn sound(batches: &[DumpBatch]) -> impl Iterator<Item = &DumpBatch> {
 
 /// Rule 3: along a log epochs never fall.
 fn judge_order(place: &str, batches: &[DumpBatch], breaks: &mut Breaks) {
-    let mut highest = None;
+    let mut previous = None;
     for batch in sound(batches) {
-        if let Some(before) = highest.filter(|before| batch.epoch < *before) {
+        if let Some(before) = previous.filter(|before| batch.epoch < *before) {
             breaks.entry(Break::Fall(batch.base_offset)).or_insert_with(|| {
                 let why = format!("{place} has epoch {} after epoch {before}", batch.epoch);
                 (3, why)
             });
         }
-        highest = highest.max(Some(batch.epoch));
+        previous = Some(batch.epoch);
     }
 }
 
