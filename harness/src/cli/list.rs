@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::{Exit, out};
 use crate::{
-    fault, schedule,
+    fault,
+    run::{RunArgs, setup},
+    schedule,
     target::{self, TargetError},
 };
 
@@ -16,6 +18,9 @@ use crate::{
 pub(super) struct ListArgs {
     /// What to list; everything when absent
     what: Option<What>,
+    /// Of schedules: whether this target can run each, and why not
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -39,6 +44,9 @@ struct Row {
     kind: &'static str,
     name: String,
     about: String,
+    /// Why the target that was asked about cannot run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot: Option<String>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     planted: Option<Planted>,
 }
@@ -57,7 +65,12 @@ pub(super) fn list(args: &ListArgs) -> Exit {
     let mut found = Vec::new();
     for what in wanted {
         match rows(what) {
-            Ok(rows) => found.extend(rows),
+            Ok(mut rows) => {
+                if let (What::Schedules, Some(target)) = (what, &args.target) {
+                    rows.iter_mut().for_each(|row| row.cannot = cannot(&row.name, target));
+                }
+                found.extend(rows);
+            }
             Err(error) => {
                 crate::stderr::line(format_args!("highwater: {what:?} cannot be listed: {error}"));
                 if args.what.is_some() {
@@ -76,11 +89,19 @@ fn show(args: &ListArgs, rows: Vec<Row>) {
         return;
     }
     for row in rows {
+        let cannot = row.cannot.map(|why| format!(" [cannot run: {why}]")).unwrap_or_default();
         out::line(&match args.what {
-            Some(_) => format!("{:24} {}", row.name, row.about),
-            None => format!("{:10} {:24} {}", row.kind, row.name, row.about),
+            Some(_) => format!("{:26} {}{cannot}", row.name, row.about),
+            None => format!("{:10} {:26} {}{cannot}", row.kind, row.name, row.about),
         });
     }
+}
+
+/// Why a target cannot run a schedule; `None` when it can.
+fn cannot(schedule: &str, target: &str) -> Option<String> {
+    let (schedule, target) = (Some(schedule.to_owned()), Some(target.to_owned()));
+    let args = RunArgs { schedule, target, ..RunArgs::default() };
+    setup::resolve(&args, 1).err().map(|why| why.to_string())
 }
 
 fn rows(what: What) -> Result<Vec<Row>, TargetError> {
@@ -99,6 +120,7 @@ fn table<E>(kind: &'static str, table: &[(&str, &str, E)]) -> Vec<Row> {
         kind,
         name: (*name).to_owned(),
         about: (*about).to_owned(),
+        cannot: None,
         planted: None,
     };
     table.iter().map(row).collect()
@@ -117,7 +139,13 @@ fn mutant(line: &str) -> Option<Row> {
     let mut fields = line.splitn(5, '\t').map(str::to_owned);
     let mut next = || fields.next();
     let (name, rule, schedule, source, about) = (next()?, next()?, next()?, next()?, next()?);
-    Some(Row { kind: "mutant", name, about, planted: Some(Planted { rule, schedule, source }) })
+    Some(Row {
+        kind: "mutant",
+        name,
+        about,
+        cannot: None,
+        planted: Some(Planted { rule, schedule, source }),
+    })
 }
 
 #[cfg(test)]

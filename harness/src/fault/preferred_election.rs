@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{Entry, Scene, Strike, Struck, read};
 use crate::{
-    cluster::{NodeId, NodeState},
-    direct::{Direct, DirectError},
+    cluster::NodeId,
+    direct::DirectError,
     nemesis::{ClusterView, Controls, Done, Ending, NotInstalled, Partition, Rng},
 };
 
@@ -37,11 +37,7 @@ fn astray(view: &ClusterView) -> Vec<(Partition, i32)> {
 }
 
 async fn request(controls: &Controls) -> Result<(), DirectError> {
-    let direct = controls.cluster.plan().direct();
-    let up = |node: &NodeId| controls.cluster.state(*node) == NodeState::Running;
-    let broker = direct.iter().find(|(node, _)| up(node)).map(|(_, address)| *address);
-    let broker = broker.unwrap_or_else(|| direct.values().copied().next().expect("a broker"));
-    let mut broker = Direct::connect(broker, WITHIN).await?;
+    let mut broker = controls.ask_a_broker(WITHIN).await?;
     let all = ElectLeadersRequest::default()
         .with_timeout_ms(WITHIN.as_millis() as i32)
         .with_topic_partitions(None);

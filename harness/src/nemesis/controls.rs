@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use super::ClusterView;
 use crate::{
     cluster::{Cluster, ClusterError, NodeId, NodeState},
+    direct::{Direct, DirectError},
     proxy::ProxyNet,
     target::BoxFuture,
 };
@@ -81,6 +82,18 @@ impl Controls {
         let mut view = self.view.clone();
         let seen = tokio::time::timeout(patience, view.wait_for(|view| wanted(view))).await;
         seen.ok()?.ok().map(|view| Arc::clone(&view))
+    }
+
+    /// Connects to a broker that runs, past its proxy.
+    ///
+    /// # Errors
+    /// When the connection is not made within `patience`.
+    pub async fn ask_a_broker(&self, patience: Duration) -> Result<Direct, DirectError> {
+        let brokers = self.cluster.plan().direct();
+        let runs = |node: &NodeId| self.cluster.state(*node) == NodeState::Running;
+        let running = brokers.iter().find(|(node, _)| runs(node)).or(brokers.iter().next());
+        let (_, address) = running.expect("a cluster has a broker");
+        Direct::connect(*address, patience).await
     }
 
     /// Starts a node that is down, after its logs were dumped.

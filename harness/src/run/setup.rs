@@ -27,7 +27,7 @@ use crate::{
         Schedule, ScheduleError, Span,
         mentions::{self, Cast},
     },
-    target::{self, TargetOptions},
+    target::{self, Needs, TargetOptions},
 };
 
 /// Why options are refused; one sentence for the user.
@@ -144,11 +144,15 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     }
     let (properties, node_properties) = properties(&args, &schedule)?;
     let target = args.target.clone().unwrap_or_else(|| "node".into());
-    target::known(&target).map_err(|error| BadOption(error.to_string()))?;
+    let kind = target::known(&target).map_err(|error| BadOption(error.to_string()))?;
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
     let features = features(&args, &schedule)?;
     let controllers = controllers(&args)?;
+    let needs = Needs { mutants: &mutants, features: &features, controllers };
+    if let Some(why) = (kind.lacks)(&needs) {
+        return bad(why);
+    }
     let plans = (workload.topics)(&settings);
     let topics = topics::of(&args, (&schedule, &source), plans, nodes, seed)?;
     let cast = cast(nodes, controllers, &topics);

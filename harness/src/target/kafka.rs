@@ -12,7 +12,8 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    BoxFuture, Capabilities, Command, Entry, Ready, Target, TargetError, TargetOptions, Training,
+    BoxFuture, Capabilities, Command, Entry, Needs, Ready, Target, TargetError, TargetOptions,
+    Training,
 };
 use crate::{
     cluster::{ClusterPlan, NodePlan, server_properties},
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// The plug-in.
-pub const ENTRY: Entry = Entry { open };
+pub const ENTRY: Entry = Entry { open, lacks };
 
 const CONFIGURATION: &str = "server.properties";
 const LOGGING: &str = "log4j2.properties";
@@ -31,10 +32,6 @@ const FORMATTER: &str = "kafka.tools.StorageTool";
 const ELR: &str = "eligible.leader.replicas.version";
 
 fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
-    if let Some(mutant) = options.mutants.first() {
-        let why = format!("--mutant {mutant}: only target node has known bugs to switch on");
-        return Err(TargetError::Refused(why));
-    }
     let libs = Libs::find(options.version.as_deref())?;
     let java = Java::find()?;
     let archive = Archive::of(&libs, &java);
@@ -42,6 +39,11 @@ fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
     let mut features = BTreeMap::from([(ELR.to_owned(), "0".to_owned())]);
     features.extend(options.features.clone());
     Ok(Box::new(KafkaTarget { libs, java, archive, features, draft: None }))
+}
+
+fn lacks(needs: &Needs<'_>) -> Option<String> {
+    let mutant = needs.mutants.first()?;
+    Some(format!("mutant {mutant}: only target node has known bugs to switch on"))
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::cluster::{ClusterPlan, NodePlan};
+use crate::cluster::{ClusterPlan, ControllerPlacement, NodePlan};
 
 include!(concat!(env!("OUT_DIR"), "/target_table.rs"));
 
@@ -23,6 +23,19 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub struct Entry {
     /// Makes the target, or says in one sentence why this machine cannot run it.
     pub open: fn(&TargetOptions) -> Result<Box<dyn Target>, TargetError>,
+    /// Why the target cannot give what a run needs, in one sentence; `None` when it can.
+    pub lacks: fn(&Needs<'_>) -> Option<String>,
+}
+
+/// What a run needs of its target.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs<'a> {
+    /// Known bugs to switch on.
+    pub mutants: &'a [String],
+    /// Feature levels of the new cluster.
+    pub features: &'a BTreeMap<String, String>,
+    /// Where the controllers live.
+    pub controllers: ControllerPlacement,
 }
 
 /// What a run says of its target.

@@ -9,11 +9,13 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{BoxFuture, Capabilities, Command, Entry, Ready, Target, TargetError, TargetOptions};
-use crate::cluster::{ClusterPlan, NodePlan, server_properties};
+use super::{
+    BoxFuture, Capabilities, Command, Entry, Needs, Ready, Target, TargetError, TargetOptions,
+};
+use crate::cluster::{ClusterPlan, ControllerPlacement, NodePlan, server_properties};
 
 /// The plug-in.
-pub const ENTRY: Entry = Entry { open };
+pub const ENTRY: Entry = Entry { open, lacks };
 
 /// Names the binary when it does not lie beside the harness.
 pub const BINARY_VARIABLE: &str = "HIGHWATER_NODE_BIN";
@@ -26,12 +28,22 @@ fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
         let why = format!("node:{version}: target node is the binary that is there; write node");
         return Err(TargetError::Refused(why));
     }
-    if let Some((feature, level)) = options.features.first_key_value() {
-        let why = format!("{feature}={level}: target node has no feature levels to choose");
-        return Err(TargetError::Refused(why));
-    }
     let binary = find_binary()?;
     Ok(Box::new(NodeTarget::new(binary, options.mutants.clone())))
+}
+
+fn lacks(needs: &Needs<'_>) -> Option<String> {
+    // What it has none of is at level 0.
+    let mut raised = needs.features.iter().filter(|(_, level)| *level != "0");
+    if let Some((feature, level)) = raised.next() {
+        return Some(format!("feature {feature}={level}: target node has no feature levels"));
+    }
+    let alone = needs.controllers == ControllerPlacement::Separate(1);
+    (!alone).then(|| {
+        "controllers: target node has no elections between controllers yet; it needs one, in a \
+         process of its own"
+            .to_owned()
+    })
 }
 
 /// Finds `highwater-node`: the variable, else beside the running executable.

@@ -2,6 +2,7 @@
 
 mod merge;
 mod node;
+mod quorum;
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,6 +13,7 @@ use highwater_history::{
 };
 use highwater_workloads::Catalog;
 pub use merge::Merged;
+use quorum::QuorumLeader;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -20,7 +22,7 @@ use tokio::{
 
 use crate::{
     clock::RunClock,
-    cluster::{Cluster, NodeId},
+    cluster::{Cluster, Listener, NodeId},
     nemesis::ClusterView,
 };
 
@@ -64,6 +66,7 @@ pub async fn sample(
         tasks.spawn(node::ask_forever(node, config.clone(), period(config.hz), sender.clone()));
     }
     drop(sender);
+    let mut active = Active::watch(&config, &mut tasks);
     let mut merged = Merged::new(config.catalog.clone());
     loop {
         let round = tokio::select! {
@@ -72,10 +75,9 @@ pub async fn sample(
         };
         let Some(round) = round else { break };
         merged.take(&round);
-        let (cluster, samples) = (&config.cluster, &round.samples);
-        view.send_replace(Arc::new(merged.view(active_controller(cluster))));
+        view.send_replace(Arc::new(merged.view(active.controller())));
         if let Some(writer) = &mut writer {
-            for sample in samples {
+            for sample in &round.samples {
                 writer.write(sample)?;
             }
             writer.flush()?;
@@ -89,11 +91,36 @@ fn period(hz: u32) -> Duration {
     if hz == 0 { UNSAMPLED } else { Duration::from_secs(1) / hz }
 }
 
-/// The active controller where it is certain: while there is one controller, that one.
-fn active_controller(cluster: &Cluster) -> Option<NodeId> {
-    let mut controllers = cluster.plan().controllers().map(|node| node.id);
-    let first = controllers.next();
-    if controllers.next().is_none() { first } else { None }
+/// Which controller is active: the only one, or the one of several that said last that it leads.
+struct Active {
+    known: Option<QuorumLeader>,
+    told: mpsc::UnboundedReceiver<QuorumLeader>,
+}
+
+impl Active {
+    fn watch(config: &SamplerConfig, tasks: &mut JoinSet<()>) -> Active {
+        let (sender, told) = mpsc::unbounded_channel();
+        let controllers: Vec<_> = config.cluster.plan().controllers().collect();
+        if let [only] = controllers[..] {
+            return Active { known: Some(QuorumLeader { epoch: 0, node: only.id }), told };
+        }
+        for node in controllers {
+            let Some(place) = node.place(Listener::Controller) else { continue };
+            let asked = (node.id, place.real);
+            tasks.spawn(quorum::ask_forever(asked, period(config.hz), sender.clone()));
+        }
+        Active { known: None, told }
+    }
+
+    /// The active controller, as far as is known by now.
+    fn controller(&mut self) -> Option<NodeId> {
+        while let Ok(told) = self.told.try_recv() {
+            if self.known.is_none_or(|known| known.epoch <= told.epoch) {
+                self.known = Some(told);
+            }
+        }
+        self.known.map(|known| known.node)
+    }
 }
 
 fn ticks(period: Duration) -> tokio::time::Interval {
