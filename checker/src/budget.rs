@@ -113,9 +113,9 @@ impl KeyView<'_> {
         }
     }
 
-    /// What the dump before the node's next start shows. A node that was dumped but for this replica
-    /// has no folder of it any more; a dump without batches does not say whether the log ends where
-    /// it begins or below.
+    /// What the dump before the node's next start shows. A node that was dumped but for this
+    /// replica has no folder of it any more; a dump without batches does not say whether the log
+    /// ends where it begins or below.
     fn left_in_dump(&self, loss: &DataLoss, offset: Offset) -> Took {
         let is_next = |header: &highwater_history::dumps::DumpHeader| {
             header.node == loss.node

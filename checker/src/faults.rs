@@ -62,8 +62,8 @@ pub fn may_part(
         || outcome.lag_windows.iter().any(|lag| overlaps((lag.from, lag.to), time))
 }
 
-/// The links between nodes that a fault acted on, as its proof names them (`1 -> 2`); none where the
-/// proof names no link.
+/// The links between nodes that a fault acted on, as its proof names them (`1 -> 2`); none where
+/// the proof names no link.
 fn links_of(fault: &FaultOutcome) -> Option<Vec<(NodeId, NodeId)>> {
     let names: Vec<_> =
         fault.proof.as_object()?.keys().filter(|key| key.contains(" -> ")).collect();

@@ -108,8 +108,8 @@ impl Registry {
         self.brokers.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// The least and the most that `min.insync.replicas` of a topic may have been at some instant of
-    /// a time, both no more than its replicas (rule 17); none where nothing tells.
+    /// The least and the most that `min.insync.replicas` of a topic may have been at some instant
+    /// of a time, both no more than its replicas (rule 17); none where nothing tells.
     pub fn min_isr(
         &self,
         topic: &str,

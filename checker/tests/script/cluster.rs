@@ -143,7 +143,11 @@ impl World {
     }
 
     fn broker(&mut self, node: NodeId, what: &str) -> Result<(), String> {
-        let change = |fenced: i8, stopping: i8| json!({"brokerId": node, "fenced": fenced, "inControlledShutdown": stopping});
+        let change = |fenced: i8, stopping: i8| {
+            let mut fields = json!({"brokerId": node, "fenced": fenced});
+            fields["inControlledShutdown"] = json!(stopping);
+            fields
+        };
         let (kind, fields) = match what {
             "registered" => ("RegisterBrokerRecord", json!({"brokerId": node, "fenced": true})),
             "fenced" => ("BrokerRegistrationChangeRecord", change(1, 0)),

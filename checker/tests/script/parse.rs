@@ -39,9 +39,9 @@
 //! dump x 2 ...          a dump of an earlier moment
 //!                       hw=? where the dump does not tell its high watermark
 //! isr x 1,2             who was in sync at the end
-//! sample x 2 1 [leads=0] [follows=0] [start=1] [lso=1] [leo=3]      the high watermark (or ?) that a
-//!                       replica told at this time, as leader or follower of epoch 0, with log start,
-//!                       LSO and LEO
+//! sample x 2 1 [leads=0] [follows=0] [start=1] [lso=1] [leo=3]      the high watermark (or ?)
+//!                       that a replica told at this time, as leader or follower of epoch 0, with
+//!                       log start, LSO and LEO
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason, 100 ms over its limit
 //! lag [ms]              the harness was late for its first 300 ms, or so many
