@@ -4,6 +4,7 @@
 use highwater_history::{
     NodeId, Offset, TimeNs,
     dumps::{DumpBatch, Moment},
+    samples::ReplicaState,
 };
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     index::records::RecordId,
     leadership::CLOCK_SLACK_NS,
     registry::{Registration, Registry},
+    told::Told,
     view::KeyView,
 };
 
@@ -85,13 +87,15 @@ impl KeyView<'_> {
     fn took(&self, loss: &DataLoss, offset: Offset, after: TimeNs) -> Took {
         let until = loss.during.1;
         let in_sync = Registry::during(self.states(), (after, loss.during.0));
-        let told = self.replica_samples().iter().any(|told| {
+        let told = |told: &Told<'_, ReplicaState>| {
             told.node == loss.node
                 && told.asked >= after
                 && told.answered <= until
                 && told.state.leo.is_some_and(|end| end > offset)
-        });
-        if !told && !in_sync.iter().any(|state| state.isr.contains(&loss.node)) {
+        };
+        if !in_sync.iter().any(|state| state.isr.contains(&loss.node))
+            && !self.replica_samples().iter().any(told)
+        {
             return Took::No;
         }
         self.left_nothing_of(loss, offset)
@@ -129,7 +133,7 @@ impl KeyView<'_> {
             return if was_dumped { Took::Yes } else { Took::Untold };
         };
         let sound = |batch: &&DumpBatch| batch.damage.is_none();
-        match dump.lines.iter().take_while(sound).last().map(DumpBatch::end) {
+        match dump.lines.iter().rfind(sound).map(DumpBatch::end) {
             Some(end) if end > offset => Took::No,
             None if offset < dump.header.from => Took::Untold,
             Some(_) | None => Took::Yes,

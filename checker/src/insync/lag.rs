@@ -75,12 +75,14 @@ fn kept_of(view: &KeyView<'_>, manifest: &Manifest, node: NodeId, too_long: Time
     let mut found = Vec::new();
     let mut is_kept = false;
     let leads = |told: &&Told<'_, ReplicaState>| told.state.leads == Some(true);
-    let leaders: Vec<_> = view.replica_samples().iter().filter(leads).collect();
+    let mut leaders: Vec<_> = view.replica_samples().iter().filter(leads).collect();
+    leaders.sort_by_key(|leader| leader.answered);
     for told in view.replica_samples().iter().filter(|told| told.node == node) {
         let Some(end) = told.state.leo.filter(|end| *end >= 0) else { continue };
         let Some(limit) = told.asked.checked_sub(too_long) else { continue };
         // The last that a leader said early enough; leaders of one partition follow on each other.
-        let early = leaders.iter().rev().find(|leader| leader.answered <= limit);
+        let early = leaders.partition_point(|leader| leader.answered <= limit);
+        let early = early.checked_sub(1).map(|at| leaders[at]);
         let kept = early.and_then(|leader| {
             let leader_end = leader.state.leo.filter(|leader_end| end < *leader_end)?;
             let reign = (leader.node, leader.state.leader_epoch?);
