@@ -148,4 +148,3 @@ impl Consuming {
         Planned { start, op: Op::Assign { keys: self.keys.clone(), seek_to_beginning } }
     }
 }
-

@@ -147,9 +147,8 @@ impl<'a> Comparing<'a> {
         };
         let run = self.one(&args, CALM_SEED)?;
         self.tell(&format!("{rate} sends a second: {}", run.verdict.verdict.as_str()));
-        let cells = measure(&run.folder, |view, keys| {
-            compare::calm(&run.folder, (view, keys), rate)
-        })??;
+        let cells =
+            measure(&run.folder, |view, keys| compare::calm(&run.folder, (view, keys), rate))??;
         self.take(&run);
         self.calm.extend(cells);
         Ok(())

@@ -1,23 +1,22 @@
-//! Changes a setting of a topic while it is in use; healing gives back what it was.
+//! Changes one setting of a topic while clients use it; healing changes it back.
 
 use std::time::Duration;
 
-use highwater_wire::{
-    StrBytes,
-    messages::{
-        DescribeConfigsRequest, IncrementalAlterConfigsRequest,
-        describe_configs_request::DescribeConfigsResource,
-        incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
-    },
+use highwater_wire::messages::{
+    DescribeConfigsRequest, IncrementalAlterConfigsRequest, StrBytes,
+    describe_configs_request::DescribeConfigsResource,
+    incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig},
 };
-use highwater_workloads::outcome;
+use rand::seq::IteratorRandom;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use super::{Active, Entry, Scene, Strike, Struck, read};
 use crate::{
-    direct::DirectError,
-    nemesis::{Controls, Done, Ending, NotInstalled, Partition, Rng},
+    cluster::{Cluster, NodeState},
+    direct::Direct,
+    nemesis::{Controls, Ending, NotInstalled, Partition, Rng},
     target::BoxFuture,
 };
 
@@ -25,141 +24,191 @@ use crate::{
 pub const ENTRY: Entry =
     Entry { parse: |parameters| read::<ConfigChange>("config-change", parameters) };
 
+/// How long each request may take.
 const WITHIN: Duration = Duration::from_secs(10);
-const DESCRIBE_VERSION: i16 = 4;
 const ALTER_VERSION: i16 = 1;
-/// Kafka's number for topics.
+const DESCRIBE_VERSION: i16 = 4;
+/// Kafka's number of the resource that is a topic.
 const TOPIC: i8 = 2;
-/// Kafka's number for a value that the topic itself has.
-const OF_THE_TOPIC: i8 = 1;
+/// Kafka's number of the source that is the topic's own setting.
+const OWN: i8 = 1;
+/// Kafka's numbers of the operations.
 const SET: i8 = 0;
 const DELETE: i8 = 1;
+
+/// Settings by which a run is judged: what it promises would change under way.
+const JUDGED_BY: [&str; 4] =
+    ["flush.messages", "flush.ms", "min.insync.replicas", "unclean.leader.election.enable"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConfigChange {
-    /// A topic of the run, by one of its partitions.
+    /// Of the topic of this partition; one is drawn when absent.
     of: Option<Partition>,
-    /// Another topic, by its name at the brokers.
+    /// Of another topic than the run's, by its name at the brokers.
     topic: Option<String>,
     /// Which setting, Kafka's name.
     key: String,
-    /// Its new value.
+    /// Its value while the fault lasts.
     value: String,
-    /// Whether it stays so when the fault is over.
+    /// Whether it keeps the value when the fault is over.
     #[serde(default)]
     stays: bool,
 }
 
-/// One setting of one topic.
-#[derive(Debug, Clone)]
-struct Setting {
-    topic: StrBytes,
-    key: StrBytes,
-}
-
-impl Setting {
-    /// The value that the topic itself has; `None` when it has a default.
-    async fn value(&self, controls: &Controls) -> Result<Option<String>, DirectError> {
-        let resource = DescribeConfigsResource::default()
-            .with_resource_type(TOPIC)
-            .with_resource_name(self.topic.clone())
-            .with_configuration_keys(Some(vec![self.key.clone()]));
-        let request = DescribeConfigsRequest::default().with_resources(vec![resource]);
-        let mut broker = controls.ask_a_broker(WITHIN).await?;
-        let answer = broker.call(DESCRIBE_VERSION, request, WITHIN).await?;
-        let configs = answer.results.iter().flat_map(|result| &result.configs);
-        let mut own = configs.filter(|config| config.config_source == OF_THE_TOPIC);
-        Ok(own.find_map(|config| config.value.as_ref().map(ToString::to_string)))
-    }
-
-    /// Sets the value, or takes it away; the name of the broker's refusal, if it refuses.
-    async fn change(
-        &self,
-        controls: &Controls,
-        value: Option<&str>,
-    ) -> Result<Option<&'static str>, DirectError> {
-        let config = AlterableConfig::default()
-            .with_name(self.key.clone())
-            .with_config_operation(if value.is_some() { SET } else { DELETE })
-            .with_value(value.map(|value| StrBytes::from_string(value.to_owned())));
-        let resource = AlterConfigsResource::default()
-            .with_resource_type(TOPIC)
-            .with_resource_name(self.topic.clone())
-            .with_configs(vec![config]);
-        let request = IncrementalAlterConfigsRequest::default().with_resources(vec![resource]);
-        let mut broker = controls.ask_a_broker(WITHIN).await?;
-        let answer = broker.call(ALTER_VERSION, request, WITHIN).await?;
-        let code = answer.responses.first().map_or(0, |response| response.error_code);
-        Ok((code != 0).then(|| outcome::row(code).name))
-    }
-}
-
 impl ConfigChange {
-    fn setting(&self) -> Option<Setting> {
-        let topic = self.of.as_ref().map(|of| &of.topic).or(self.topic.as_ref())?;
-        let text = |text: &str| StrBytes::from_string(text.to_owned());
-        Some(Setting { topic: text(topic), key: text(&self.key) })
+    fn topic(&self, controls: &Controls, rng: &mut Rng) -> Option<String> {
+        let drawn = || controls.view().partitions.keys().choose(rng).cloned();
+        let of_the_run = |partition: Partition| partition.topic;
+        self.topic.clone().or_else(|| self.of.clone().or_else(drawn).map(of_the_run))
     }
 }
 
 impl Strike for ConfigChange {
     fn makes_sense(&self) -> Result<(), String> {
-        match (&self.of, &self.topic) {
-            (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err("name one topic: `of` a key of the run, or `topic`".to_owned()),
+        if self.topic.is_some() && self.of.is_some() {
+            return Err("`of` and `topic` name two topics; one is changed".to_owned());
         }
-    }
-
-    fn applies(&self, _: &Scene<'_>) -> Result<(), String> {
+        if self.topic.is_none() && JUDGED_BY.contains(&&*self.key) {
+            return Err(format!("the run is judged by `{}`, so it must stay", self.key));
+        }
         Ok(())
     }
 
-    async fn strike(&self, controls: &Controls, _: Rng) -> Struck {
-        let unsure = |error: DirectError| NotInstalled::Indeterminate(error.to_string());
-        let setting = self.setting().expect("a fault that makes sense names a topic");
-        let before = setting.value(controls).await.map_err(unsure)?;
-        let refused = setting.change(controls, Some(&self.value)).await.map_err(unsure)?;
-        if let Some(name) = refused {
-            return Err(NotInstalled::Skipped(format!("{} refused: {name}", self.key)));
-        }
-        let what = json!({
-            "topic": setting.topic.to_string(),
-            "key": self.key,
-            "value": self.value,
-            "before": before,
-        });
-        if self.stays {
-            let ending = Ending::Installed { proof: what.clone() };
-            return Ok(Box::new(Done { what, ending }));
-        }
-        Ok(Box::new(Changed { controls: controls.clone(), setting, before, what }))
+    fn applies(&self, _scene: &Scene<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
+        let Some(topic) = self.topic(controls, &mut rng) else {
+            return Err(NotInstalled::Skipped("no topic was seen".to_owned()));
+        };
+        let setting = Setting { topic, key: self.key.clone() };
+        let cluster = &controls.cluster;
+        let before = setting.ask(cluster).await.map_err(NotInstalled::Indeterminate)?;
+        let new = Told { value: self.value.clone(), is_own: true };
+        // Also a change whose answer does not come has to be undone.
+        let controls = controls.clone();
+        let changed = Changed { controls, setting, before, new, undone: self.stays };
+        changed.make(&changed.new).await.map_err(NotInstalled::Indeterminate)?;
+        Ok(Box::new(changed))
     }
 }
 
+/// One setting of one topic.
+#[derive(Debug, Clone)]
+struct Setting {
+    topic: String,
+    key: String,
+}
+
+/// What a broker says of a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    value: String,
+    /// Whether it is the topic's own, and not what all topics have.
+    is_own: bool,
+}
+
+impl Setting {
+    async fn ask(&self, cluster: &Cluster) -> Result<Told, String> {
+        let topic = DescribeConfigsResource::default()
+            .with_resource_type(TOPIC)
+            .with_resource_name(text(&self.topic))
+            .with_configuration_keys(Some(vec![text(&self.key)]));
+        let request = DescribeConfigsRequest::default().with_resources(vec![topic]);
+        let mut broker = connect(cluster).await?;
+        let answer = broker.call(DESCRIBE_VERSION, request, WITHIN).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        let told = answer.results.iter().filter(|told| told.error_code == 0);
+        let mut configs = told.flat_map(|told| &told.configs);
+        let config = configs.find(|config| *config.name == *self.key);
+        let config = config.ok_or_else(|| format!("no broker tells of a setting {}", self.key))?;
+        let value = config.value.as_ref().map(StrBytes::to_string).unwrap_or_default();
+        Ok(Told { value, is_own: config.config_source == OWN })
+    }
+
+    async fn make(&self, cluster: &Cluster, wanted: &Told) -> Result<(), String> {
+        let change = AlterableConfig::default()
+            .with_name(text(&self.key))
+            .with_config_operation(if wanted.is_own { SET } else { DELETE })
+            .with_value(wanted.is_own.then(|| text(&wanted.value)));
+        let topic = AlterConfigsResource::default()
+            .with_resource_type(TOPIC)
+            .with_resource_name(text(&self.topic))
+            .with_configs(vec![change]);
+        let request = IncrementalAlterConfigsRequest::default().with_resources(vec![topic]);
+        let mut broker = connect(cluster).await?;
+        let answer = broker.call(ALTER_VERSION, request, WITHIN).await;
+        let answer = answer.map_err(|error| error.to_string())?;
+        match answer.responses.iter().find(|told| told.error_code != 0) {
+            None => Ok(()),
+            Some(refused) => {
+                let why = refused.error_message.as_deref().unwrap_or("no reason given");
+                Err(format!("{}={} was refused: {why}", self.key, wanted.value))
+            }
+        }
+    }
+}
+
+async fn connect(cluster: &Cluster) -> Result<Direct, String> {
+    let direct = cluster.plan().direct().into_iter();
+    let mut running = direct.filter(|(node, _)| cluster.state(*node) == NodeState::Running);
+    let (_, address) = running.next().ok_or("no broker runs")?;
+    Direct::connect(address, WITHIN).await.map_err(|error| error.to_string())
+}
+
+fn text(text: &str) -> StrBytes {
+    StrBytes::from_string(text.to_owned())
+}
+
+/// A setting that was changed.
 struct Changed {
     controls: Controls,
     setting: Setting,
-    before: Option<String>,
-    what: Value,
+    before: Told,
+    new: Told,
+    /// Whether nothing is left to undo.
+    undone: bool,
+}
+
+impl Changed {
+    async fn make(&self, wanted: &Told) -> Result<(), String> {
+        self.setting.make(&self.controls.cluster, wanted).await
+    }
+}
+
+impl Drop for Changed {
+    fn drop(&mut self) {
+        if let (false, Ok(runtime)) = (self.undone, Handle::try_current()) {
+            let (controls, before) = (self.controls.clone(), self.before.clone());
+            let setting = self.setting.clone();
+            runtime.spawn(async move { setting.make(&controls.cluster, &before).await });
+        }
+    }
 }
 
 impl Active for Changed {
     fn describe(&self) -> Value {
-        self.what.clone()
+        let Setting { topic, key } = &self.setting;
+        json!({"topic": topic, "key": key, "value": self.new.value, "before": self.before.value})
     }
 
-    /// A topic that is gone by now needs nothing back.
-    fn heal(self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
+    /// A broker that tells the new value proves that the change came through.
+    fn heal(mut self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
         Box::pin(async move {
-            let back = self.setting.change(&self.controls, self.before.as_deref()).await;
-            let back = match back {
-                Ok(refused) => json!(refused.unwrap_or("given back")),
-                Err(error) => json!(error.to_string()),
-            };
-            let mut proof = self.what;
-            proof["healed"] = back;
-            Ok(Ending::Installed { proof })
+            let told = self.setting.ask(&self.controls.cluster).await;
+            if !self.undone {
+                self.make(&self.before).await.map_err(NotInstalled::Indeterminate)?;
+                self.undone = true;
+            }
+            Ok(match told {
+                Ok(told) if told == self.new => Ending::Installed { proof: self.describe() },
+                Ok(told) => Ending::Indeterminate {
+                    reason: format!("{} was {} when it ended", self.setting.key, told.value),
+                },
+                Err(reason) => Ending::Indeterminate { reason },
+            })
         })
     }
 }

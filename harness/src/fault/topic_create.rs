@@ -43,9 +43,8 @@ impl TopicCreate {
                 .with_value(Some(StrBytes::from_string(value.clone())))
         };
         let replicas = self.assignment.iter().copied().map(BrokerId).collect();
-        let assignment = CreatableReplicaAssignment::default()
-            .with_partition_index(0)
-            .with_broker_ids(replicas);
+        let assignment =
+            CreatableReplicaAssignment::default().with_partition_index(0).with_broker_ids(replicas);
         let topic = CreatableTopic::default()
             .with_name(TopicName(StrBytes::from_string(self.name.clone())))
             .with_num_partitions(-1)

@@ -62,7 +62,10 @@ fn missing(version: &str, why: &str) -> TargetError {
 
 /// What Maven says first of what went wrong, without its markers.
 fn complaint(said: &str) -> &str {
-    let first = said.lines().find_map(|line| line.strip_prefix("[ERROR] "));
+    // A terminal's colours may stand before the marker.
+    let mut complaints =
+        said.lines().filter_map(|line| Some(line.split_once("[ERROR] ")?.1.trim()));
+    let first = complaints.find(|said| !said.is_empty());
     let first = first.unwrap_or("Maven failed and said nothing");
     first.split(" -> [Help").next().unwrap_or(first)
 }
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn maven_s_first_complaint_is_the_reason() {
-        let said = "[WARNING] w\n[ERROR] Failed: no jar -> [Help 1]\n[ERROR] \n[ERROR] To see";
+        let said = "[WARNING] w\n\u{1b}[0m[ERROR] \n[ERROR] Failed: no jar -> [Help 1]\n[ERROR] \n[ERROR] To see";
         assert_eq!(complaint(said), "Failed: no jar");
         assert_eq!(complaint(""), "Maven failed and said nothing");
     }

@@ -17,6 +17,7 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
     clients::Clients,
+    complaints, disk_guard,
     ending::Ending,
     evidence::{dumps::Dumper, final_read::FinalReader, metadata, witness},
     fail::Failure,
@@ -66,12 +67,20 @@ pub async fn execute(asked: Asked<'_>) -> Result<RunFolder, Failure> {
     let run_id = new_run_id();
     let setup = asked.setup;
     let folder = make_folder(asked.out, setup, &run_id)?;
+    if let Err(full) = disk_guard::admit(folder.path()) {
+        // It is empty; what cannot be removed of it is no harm.
+        let _left = std::fs::remove_dir_all(folder.path());
+        return Err(full);
+    }
     asked.ui.say(&format!("run {run_id}: schedule {}, seed {}", setup.schedule.name, setup.seed));
     let ground = Ground::lay(setup, folder.clone(), &run_id).await?;
     let carried = async {
         let world = ground.serve(setup).await?;
         let run = Run { setup, world: &world, tell: asked.ui.timed(world.clock) };
-        run.carry_through(asked.command, asked.reproduce).await
+        tokio::select! {
+            carried = run.carry_through(asked.command, asked.reproduce) => carried,
+            full = disk_guard::fills(folder.path()) => Err(full),
+        }
     };
     let result = asked.interrupts.unless(carried).await;
     ground.cluster.kill_all().await;
@@ -234,7 +243,11 @@ impl Run<'_> {
         if missing.is_empty() {
             missing = watcher.idle().await;
         }
-        let recovery = watcher.result(healed_at, well_at, missing);
+        let mut recovery = watcher.result(healed_at, well_at, missing);
+        if let Some(first) = recovery.missing.first_mut() {
+            let complaints = complaints::of(&self.world.cluster);
+            first.seen.extend(complaints.iter().map(|said| format!("; {said}")));
+        }
         for gap in &recovery.missing {
             let key = gap.key.as_ref().map_or("the cluster", |key| key.as_str());
             (self.tell)(&format!("not recovered: {key}: {}: {}", gap.condition, gap.seen));

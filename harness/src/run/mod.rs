@@ -3,6 +3,8 @@
 pub mod args;
 pub mod asks;
 mod clients;
+mod complaints;
+mod disk_guard;
 mod ending;
 pub mod engine;
 pub mod evidence;

@@ -11,8 +11,8 @@ pub static ENTRY: Entry = Entry {
         json!({
             "format": 1,
             "name": "compare",
-            "about": "A leader kill; the leader alone in the ISR and then killed, wiped, or without \
-                      power; power loss of a majority. Each hits the keys of all settings at once.",
+            "about": "A leader kill; the leader alone in the ISR, then killed, wiped or without \
+                      power; power loss of a majority. Each hits all settings at once.",
             "settings": {
                 "assignment": [1, 2, 3],
                 "options": {"workload": "matrix", "partitions": "1"},

@@ -20,6 +20,8 @@ pub static ENTRY: Entry = Entry {
                 {"when": "isr(all-0) == [$old]", "within": "6s"},
                 {"when": "after 1s", "do": "wipe", "with": {"aim": {"nodes": ["$old"]}},
                  "for": "4s"},
+                // A controller may leave a sole replica that came back empty to the operator.
+                {"when": "healed and after 1s", "do": "preferred-election", "for": "10ms"},
                 {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
             ],
         })

@@ -28,6 +28,9 @@ const LOGGING: &str = "log4j2.properties";
 const BROKER: &str = "kafka.Kafka";
 const FORMATTER: &str = "kafka.tools.StorageTool";
 
+/// How a controller begins to say that it gives up its leadership.
+const FAULT: &str = "Encountered quorum controller fault";
+
 /// The feature whose level decides what a replica that left the ISR is worth (rule 30).
 const ELR: &str = "eligible.leader.replicas.version";
 
@@ -129,6 +132,11 @@ impl Target for KafkaTarget {
             archive.keep(&draft).map_err(|source| TargetError::File { path: draft, source })
         };
         Some(Training { target: Arc::new(learner), keep: Box::new(keep) })
+    }
+
+    fn complaint(&self, log: &str) -> Option<String> {
+        let line = log.lines().rfind(|line| line.contains(FAULT))?;
+        Some(line[line.find(FAULT)?..].to_owned())
     }
 
     fn command(&self, _plan: &ClusterPlan, node: &NodePlan) -> Command {

@@ -157,6 +157,11 @@ pub trait Target: Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
+    /// What a node's log, standard output's text, says last of a fault that it met itself.
+    fn complaint(&self, _log: &str) -> Option<String> {
+        None
+    }
+
     /// The program that is the node.
     fn command(&self, plan: &ClusterPlan, node: &NodePlan) -> Command;
 

@@ -98,7 +98,9 @@ fn floor(cells: &[Cell]) -> Option<String> {
         .collect();
     (each.len() > 1).then(|| {
         let each = each.join("; ");
-        format!("acks=all with unclean election off could be written, by min.insync.replicas, {each}.")
+        format!(
+            "acks=all with unclean election off could be written, by min.insync.replicas, {each}."
+        )
     })
 }
 
@@ -116,10 +118,10 @@ fn unclean(cells: &[Cell]) -> Option<String> {
 }
 
 fn power_losses(cells: &[Cell], flushed: bool) -> u64 {
-    let clean = cells.iter().filter(|cell| !cell.setting.unclean && cell.setting.flushed == flushed);
-    let by_fault = clean
-        .filter(|cell| cell.setting.acks == Acks::All)
-        .flat_map(|cell| &cell.losses.by_fault);
+    let clean =
+        cells.iter().filter(|cell| !cell.setting.unclean && cell.setting.flushed == flushed);
+    let by_fault =
+        clean.filter(|cell| cell.setting.acks == Acks::All).flat_map(|cell| &cell.losses.by_fault);
     by_fault.filter(|(fault, _)| fault.starts_with("power-loss")).map(|(_, lost)| lost).sum()
 }
 
@@ -161,7 +163,10 @@ fn choice(cells: &[Cell]) -> Option<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{super::model::{Latency, Losses}, *};
+    use super::{
+        super::model::{Latency, Losses},
+        *,
+    };
     use crate::compare::Spread;
 
     fn cell(acks: Acks, min_isr: u32, unclean: bool, lost: u64, availability: f64) -> Cell {
@@ -205,7 +210,11 @@ mod tests {
         let text = advice.join("\n");
         assert!(text.contains("acks=all lost none of 1,000 acknowledged records"), "{text}");
         assert!(text.contains("acks=1 50 of 1,000 acknowledged records (5%)"), "{text}");
-        assert!(text.contains("nothing may be lost under these faults: acks=all, min.insync.replicas=2"));
+        assert!(
+            text.contains(
+                "nothing may be lost under these faults: acks=all, min.insync.replicas=2"
+            )
+        );
         assert!(text.contains("could be written 70% of the time"), "{text}");
     }
 
@@ -214,7 +223,10 @@ mod tests {
         let cells = [cell(Acks::All, 2, false, 0, 0.7), cell(Acks::All, 2, true, 40, 0.9)];
         let calm = [calm(Acks::All, false, 1.0), calm(Acks::One, false, 0.5)];
         let text = of(&cells, &calm).join("\n");
-        assert!(text.contains("acks=all took 1 ms in the median and 2 ms at p99, acks=1 0.5"), "{text}");
+        assert!(
+            text.contains("acks=all took 1 ms in the median and 2 ms at p99, acks=1 0.5"),
+            "{text}"
+        );
         assert!(text.contains("written 90% of the time under faults instead of 70%"), "{text}");
         assert!(text.contains("lost 40 of 1,000 acknowledged records (4%)"), "{text}");
     }

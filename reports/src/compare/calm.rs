@@ -51,7 +51,12 @@ impl Gathered {
         }
     }
 
-    fn cell(&self, (acks, flushed): (Acks, bool), offered_per_s: u32, value_bytes: u64) -> CalmCell {
+    fn cell(
+        &self,
+        (acks, flushed): (Acks, bool),
+        offered_per_s: u32,
+        value_bytes: u64,
+    ) -> CalmCell {
         let payload = (self.acknowledged * value_bytes) as f64;
         let average = |copies: u64| copies as f64 / self.copies.records.max(1) as f64;
         CalmCell {
@@ -81,8 +86,7 @@ pub fn calm(
     let mut cells: BTreeMap<(Acks, bool), Gathered> = BTreeMap::new();
     for key in keys {
         let Some(setting) = faulty::setting(key) else { continue };
-        let cell =
-            cells.entry((setting.acks, setting.flushed)).or_insert_with(Gathered::new);
+        let cell = cells.entry((setting.acks, setting.flushed)).or_insert_with(Gathered::new);
         for took_ns in latencies.remove(&key.key.key).unwrap_or_default() {
             cell.latency.saturating_record(took_ns);
         }
@@ -140,7 +144,9 @@ fn latencies(history: &Path) -> Result<BTreeMap<Key, Vec<TimeNs>>, FormatError> 
     let mut took: BTreeMap<Key, Vec<TimeNs>> = BTreeMap::new();
     for event in HistoryReader::open(history)? {
         let event = event?;
-        let (Process::Client(process), Function::Send) = (event.process, &event.f) else { continue };
+        let (Process::Client(process), Function::Send) = (event.process, &event.f) else {
+            continue;
+        };
         if event.kind == EventKind::Invoke {
             let intended = event.extra.get("intended").and_then(serde_json::Value::as_u64);
             begun.insert(process, intended.unwrap_or(event.time));

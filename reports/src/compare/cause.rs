@@ -30,9 +30,8 @@ pub(super) fn of(
         let stands = log.epochs.iter().find(|(epoch, _)| *epoch >= cut.leader_epoch);
         stands.map(|(epoch, _)| *epoch)
     });
-    let elected = epoch.and_then(|epoch| {
-        states.iter().find(|state| state.elected && state.leader_epoch == epoch)
-    });
+    let elected = epoch
+        .and_then(|epoch| states.iter().find(|state| state.elected && state.leader_epoch == epoch));
     let Some(elected) = elected else { return UNKNOWN.to_owned() };
     let struck = faults.iter().filter(|fault| STRIKES.contains(&fault.kind.as_str()));
     let before = struck.filter(|fault| {

@@ -42,7 +42,8 @@ pub(super) fn curves(label: &str, curves: &[Curve]) -> Markup {
             @for curve in curves {
                 path class={ "line " (curve.class) } d=(path(&xs, &ys, &curve.points)) {}
                 @for (x, y) in &curve.points {
-                    circle class={ "dot " (curve.class) } r="2.5" cx=(px(xs.at(*x))) cy=(px(ys.at(*y))) {}
+                    @let (x, y) = (px(xs.at(*x)), px(ys.at(*y)));
+                    circle class={ "dot " (curve.class) } r="2.5" cx=(x) cy=(y) {}
                 }
             }
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use highwater_checker::registry::Registration;
-use highwater_history::{EventValue, Event};
+use highwater_history::{Event, EventValue};
 
 use super::model::Setting;
 

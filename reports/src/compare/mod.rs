@@ -18,7 +18,7 @@ mod spread;
 pub use calm::calm;
 pub use faulty::faulty;
 pub use model::{
-    CalmCell, Cell, CellFigures, Comparison, ComparedRun, FaultyRun, Latency, Losses, Setting,
+    CalmCell, Cell, CellFigures, ComparedRun, Comparison, FaultyRun, Latency, Losses, Setting,
 };
 pub use page::page;
 pub use spread::Spread;

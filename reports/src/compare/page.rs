@@ -82,8 +82,10 @@ fn heat(comparison: &Comparison) -> Markup {
         let wanted = Setting { acks, min_isr, unclean, flushed };
         comparison.cells.iter().find(|cell| cell.setting == wanted)
     };
-    let heads: Vec<(&str, &str)> =
-        [("", "acks"), ("", "min ISR")].into_iter().chain(COLUMNS.map(|(.., head)| ("", head))).collect();
+    let heads: Vec<(&str, &str)> = [("", "acks"), ("", "min ISR")]
+        .into_iter()
+        .chain(COLUMNS.map(|(.., head)| ("", head)))
+        .collect();
     let rows = html! {
         @for (acks, min_isr) in rows.iter().rev() {
             tr {
@@ -97,7 +99,7 @@ fn heat(comparison: &Comparison) -> Markup {
     };
     html! {
         h2 { "Lost, and time under faults in which it could be written" }
-        (table("heat", "Records lost over all runs; availability under faults, median", &heads, &rows))
+        (table("heat", "Records lost over all runs; median availability", &heads, &rows))
     }
 }
 
@@ -139,15 +141,24 @@ fn causes(cells: &[Cell]) -> Markup {
             tr {
                 td { (cell.setting) }
                 @for fault in &faults {
-                    td class="num" { (cell.losses.by_fault.get(*fault).map_or("–".to_owned(), |n| count(*n))) }
+                    td class="num" { (count_or_dash(cell.losses.by_fault.get(*fault))) }
                 }
             }
         }
     };
     html! {
         h2 { "Which fault cost what" }
-        (table("wide", "Records lost over all runs, by the fault that caused the loss", &heads, &rows))
+        (table("wide", "Records lost over all runs, by the fault that did it", &heads, &rows))
     }
+}
+
+/// What stands where nothing happened.
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn count_or_dash(of: Option<&u64>) -> String {
+    of.map_or(dash(), |of| count(*of))
 }
 
 fn costs(calm: &[CalmCell]) -> Markup {
@@ -155,8 +166,15 @@ fn costs(calm: &[CalmCell]) -> Markup {
         return html! { h2 { "Costs without faults" } p { "Not measured." } };
     }
     let heads = [
-        ("", "acks"), ("", "flush"), ("num", "offered/s"), ("num", "sends"), ("num", "p50 ms"),
-        ("num", "p99 ms"), ("num", "p99.9 ms"), ("num", "visible p50 ms"), ("num", "copies at ack"),
+        ("", "acks"),
+        ("", "flush"),
+        ("num", "offered/s"),
+        ("num", "sends"),
+        ("num", "p50 ms"),
+        ("num", "p99 ms"),
+        ("num", "p99.9 ms"),
+        ("num", "visible p50 ms"),
+        ("num", "copies at ack"),
         ("num", "disk bytes/byte"),
     ];
     let rows = html! {
@@ -169,7 +187,7 @@ fn costs(calm: &[CalmCell]) -> Markup {
                 td class="num" { (significant(cell.latency_ms.p50)) }
                 td class="num" { (significant(cell.latency_ms.p99)) }
                 td class="num" { (significant(cell.latency_ms.p99_9)) }
-                td class="num" { (cell.visible_ms.map_or("–".to_owned(), |v| significant(v.p50))) }
+                td class="num" { (cell.visible_ms.map_or(dash(), |v| significant(v.p50))) }
                 td class="num" { (copies(cell)) }
                 td class="num" { (significant(cell.disk_bytes_per_byte)) }
             }
@@ -191,7 +209,7 @@ fn costs(calm: &[CalmCell]) -> Markup {
 
 fn copies(cell: &CalmCell) -> String {
     if cell.acks == Acks::Zero {
-        return "–".to_owned();
+        return dash();
     }
     let (low, high) = (significant(cell.copies_at_least), significant(cell.copies_at_most));
     format!("{low} to {high}")
@@ -231,9 +249,17 @@ fn spread(spread: &Spread) -> String {
 
 fn details(cells: &[Cell]) -> Markup {
     let heads = [
-        ("", "setting"), ("num", "runs"), ("num", "acknowledged"), ("num", "lost"), ("", "permitted by"),
-        ("num", "forbidden"), ("num", "undecided"), ("num", "duplicates"), ("num", "available %"),
-        ("num", "recovery ms"), ("", "not exercised"),
+        ("", "setting"),
+        ("num", "runs"),
+        ("num", "acknowledged"),
+        ("num", "lost"),
+        ("", "permitted by"),
+        ("num", "forbidden"),
+        ("num", "undecided"),
+        ("num", "duplicates"),
+        ("num", "available %"),
+        ("num", "recovery ms"),
+        ("", "not exercised"),
     ];
     let rows = html! {
         @for cell in cells {
@@ -254,12 +280,13 @@ fn details(cells: &[Cell]) -> Markup {
     };
     html! {
         h2 { "Every cell" }
-        (table("wide", "By run: the median, and the smallest and largest in brackets", &heads, &rows))
+        (table("wide", "By run: the median (the smallest to the largest)", &heads, &rows))
     }
 }
 
 fn runs(comparison: &Comparison) -> Markup {
-    let heads = [("num", "seed"), ("", "verdict"), ("", "anomalies"), ("", "folder"), ("", "repeat")];
+    let heads =
+        [("num", "seed"), ("", "verdict"), ("", "anomalies"), ("", "folder"), ("", "repeat")];
     let rows = html! {
         @for run in &comparison.runs {
             tr {

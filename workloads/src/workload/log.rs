@@ -1,9 +1,7 @@
 //! Producers that append to a replicated log at mixed acks, consumers that tail and re-read it.
 
 use super::{Entry, Floor, Generator, Role};
-use crate::{
-    Acks, Catalog, Settings, appenders::Appenders, settings::AcksMode, topic::TopicPlan,
-};
+use crate::{Acks, Catalog, Settings, appenders::Appenders, settings::AcksMode, topic::TopicPlan};
 
 /// This workload.
 pub static ENTRY: Entry = Entry {

@@ -5,13 +5,8 @@ use super::{Entry, Generator, Role, log};
 use crate::{Catalog, Settings, appenders::Appenders, topic::TopicPlan};
 
 /// This workload.
-pub static ENTRY: Entry = Entry {
-    claims: log::ENTRY.claims,
-    floors: log::floors,
-    topics,
-    seats,
-    generator,
-};
+pub static ENTRY: Entry =
+    Entry { claims: log::ENTRY.claims, floors: log::floors, topics, seats, generator };
 
 /// Topic settings of the matrix, each with the words that stand in a topic's label.
 const MIN_ISR: [(&str, &str); 3] = [("min1", "1"), ("min2", "2"), ("min3", "3")];
