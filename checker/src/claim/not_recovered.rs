@@ -1,14 +1,16 @@
 //! Once all faults are healed, the cluster serves every partition again within its time limits.
 
 use highwater_history::{
-    TimeNs,
+    NodeId, TimeNs,
     outcome::{LagWindow, Outcome, Recovery},
     verdict::Finding,
 };
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
-    finding::Findings,
+    data_loss::DataLoss,
+    finding::{Findings, Permission, Ruling},
+    registry::{Registration, Registry},
     view::{KeyView, RunView},
 };
 
@@ -24,7 +26,7 @@ pub static ENTRY: Entry = Entry {
     judge: Judge::Run(judge),
 };
 
-fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
+fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
     let Some(outcome) = &run.evidence.outcome else {
         if !run.evidence.is_bare() {
             findings.undecided("the run was cut short before recovery could be seen".to_owned());
@@ -32,7 +34,7 @@ fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
         return;
     };
     match &outcome.recovery {
-        Some(recovery) => judge_recovery(outcome, recovery, findings),
+        Some(recovery) => judge_recovery(outcome, recovery, keys, findings),
         None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
     for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
@@ -50,7 +52,12 @@ fn judge(run: &RunView<'_>, _: &[KeyView<'_>], findings: &mut Findings) {
     }
 }
 
-fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Findings) {
+fn judge_recovery(
+    outcome: &Outcome,
+    recovery: &Recovery,
+    keys: &[KeyView<'_>],
+    findings: &mut Findings,
+) {
     if recovery.recovered {
         return;
     }
@@ -64,7 +71,10 @@ fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Finding
         findings.undecided("recovery failed without saying what was missing".to_owned());
     }
     for missing in &recovery.missing {
-        findings.violation("not-recovered", || Finding {
+        let view = keys.iter().find(|view| missing.key.as_ref() == Some(&view.key.key));
+        let permitted = view.and_then(|view| nobody_may_lead(view, recovery.ended_at));
+        let ruling = permitted.map_or(Ruling::Forbidden, Ruling::Permitted);
+        findings.rule("not-recovered", ruling, || Finding {
             key: missing.key.clone(),
             rule: 81,
             evidence: "D13".to_owned(),
@@ -75,6 +85,29 @@ fn judge_recovery(outcome: &Outcome, recovery: &Recovery, findings: &mut Finding
             ..Finding::default()
         });
     }
+}
+
+/// c.3: clean elections only, and of all who were in sync or eligible the disks are gone: there may
+/// be no leader, even for ever.
+fn nobody_may_lead(view: &KeyView<'_>, at: TimeNs) -> Option<Permission> {
+    let state = Registry::during(view.states(), (at, at)).last()?;
+    if state.leader.is_some() || state.unclean_allowed || !view.run.registry.is_whole {
+        return None;
+    }
+    let is_member =
+        |state: &Registration, node: &NodeId| state.isr.contains(node) || state.elr.contains(node);
+    let wiped = |node: &NodeId| {
+        let mut wipes = view.losses_after(0).filter(|loss| loss.is_wipe() && loss.node == *node);
+        wipes.find(|loss| {
+            let since = Registry::during(view.states(), (loss.during.0, at));
+            since.iter().all(|state| is_member(state, node))
+        })
+    };
+    let members = state.isr.iter().chain(&state.elr);
+    let wipes: Vec<String> =
+        members.map(|node| wiped(node).map(DataLoss::describe)).collect::<Option<_>>()?;
+    let why = format!("{}, and nobody else was in sync", wipes.join(", "));
+    (!wipes.is_empty()).then(|| Permission::new("c.3", why))
 }
 
 /// While the harness itself was late, nobody can tell the cluster's slowness from its own: time
