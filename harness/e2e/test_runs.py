@@ -111,6 +111,23 @@ def test_what_a_schedule_asserts_is_part_of_the_verdict(highwater, tmp_path):
     assert highwater("check", run.folders[0], "--promise", "acks=1").status == 0
 
 
+def test_a_setting_is_changed_and_changed_back(highwater, tmp_path):
+    """Under load, for a while; one that the broker does not take proves nothing."""
+    steps = [{"when": "after 500ms", "do": "config-change", "for": "1s",
+              "with": {"of": "all-0", "key": "segment.bytes", "value": value}} for value in ("1048576", "x")]
+    schedule = tmp_path / "change.json"
+    schedule.write_text(json.dumps({"format": 1, "name": "change", "steps": [steps[0], {"when": "healed"}, steps[1]]}))
+    run = highwater.run("--schedule", schedule, "--seed", 1, "--time", "4s", "--no-report")
+    assert run.status == 0, run.err
+    changed, refused = run.outcome["faults"]
+    assert changed["status"] == "installed" and changed["proof"]["before"] != "1048576"
+    assert refused["status"] == "indeterminate" and "was refused" in refused["reason"]
+    with open(os.path.join(run.folders[0], "metadata.jsonl")) as lines:
+        records = [json.loads(line) for line in lines if '"ConfigRecord"' in line]
+    values = [record["fields"].get("value") for record in records if record["fields"]["name"] == "segment.bytes"]
+    assert values == ["1048576", None]
+
+
 def test_a_fault_that_never_acts_proves_nothing(highwater, tmp_path):
     """Its condition does not come true: indeterminate, and the run is vacuous."""
     never = {"when": "isr_size(all-0) == 0", "within": "500ms", "do": "kill"}

@@ -12,6 +12,7 @@ fn every_fault_of_the_table_is_named_and_described() {
     let names: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
     let wanted = [
         "bridge",
+        "config-change",
         "cut",
         "disk-error",
         "hold",
@@ -30,6 +31,8 @@ fn every_fault_of_the_table_is_named_and_described() {
         "split",
         "stop",
         "storm",
+        "topic-create",
+        "topic-delete",
         "wipe",
     ];
     assert_eq!(names, wanted);
@@ -61,7 +64,9 @@ fn faults_that_need_no_parameter_take_none() {
 fn an_unknown_fault_is_refused_with_the_names_there_are() {
     let refusal = refusal("meteor", Value::Null);
     assert!(
-        refusal.starts_with("unknown fault `meteor`; known: bridge, cut, disk-error, hold, "),
+        refusal.starts_with(
+            "unknown fault `meteor`; known: bridge, config-change, cut, disk-error, hold, "
+        ),
         "{refusal}"
     );
 }
@@ -74,6 +79,11 @@ fn a_fault_on_links_that_cannot_be_makes_no_sense() {
         ("cut", json!({"from": "leader", "to": "leader"}), Some("has no link to itself")),
         ("cut", json!({"from": "clients", "to": "clients"}), Some("clients have no links")),
         ("reply-loss", json!({"aim": node(2), "to": node(2)}), Some("has no link to itself")),
+        (
+            "config-change",
+            json!({"key": "min.insync.replicas", "value": "1"}),
+            Some("the run is judged by `min.insync.replicas`"),
+        ),
         ("slow-link", json!({"from": node(1), "to": node(2)}), Some("neither delays nor limits")),
         (
             "storm",
