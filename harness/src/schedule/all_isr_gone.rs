@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry {
                  "claim": "the partition has no leader"},
                 {"always": "leader(all-0) == none", "for": "1500ms",
                  "claim": "the lagging replica is not elected"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
                  "claim": "with an in-sync replica back the partition recovers"},
             ],
             "expect": [

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry {
                  "for": "6s"},
                 {"check": "leader(all-0) == $f", "within": "5s",
                  "claim": "the lagging replica is elected"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
                  "claim": "the others cut their logs and follow"},
             ],
             "expect": [

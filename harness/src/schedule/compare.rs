@@ -46,13 +46,13 @@ fn steps() -> Vec<Value> {
         "when": "after 1500ms", "do": "power-loss",
         "with": {"aim": {"nodes": [1, 2]}, "survives": "nothing"}, "for": DOWN,
     }));
-    steps.push(json!({"when": "healed and full", "within": "30s"}));
+    steps.push(json!({"when": "healed and full", "within": "60s"}));
     steps
 }
 
 fn leader_1_again() -> [Value; 3] {
     [
-        json!({"when": "healed and full", "within": "30s"}),
+        json!({"when": "healed and full", "within": "60s"}),
         json!({"when": "after 1s", "do": "preferred-election", "for": "10ms"}),
         json!({"when": format!("leader({KEY}) == 1"), "within": "10s"}),
     ]

@@ -15,7 +15,7 @@ pub static ENTRY: Entry = Entry {
             "steps": [
                 {"when": "after 1500ms", "do": "wipe",
                  "with": {"aim": {"role": "leader", "of": "all-0"}}, "for": "3s"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
                  "claim": "it copies all that it lost"},
             ],
             "expect": [

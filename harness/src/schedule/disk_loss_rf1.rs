@@ -17,7 +17,7 @@ pub static ENTRY: Entry = Entry {
                  "with": {"aim": {"nodes": ["$l"]}}, "for": "3s"},
                 // A controller may leave a sole replica that came back empty to the operator.
                 {"when": "healed and after 1s", "do": "preferred-election", "for": "10ms"},
-                {"when": "healed", "check": "leader(all-0) == $l", "within": "20s",
+                {"when": "healed", "check": "leader(all-0) == $l", "within": "40s",
                  "claim": "it leads again, with an empty log"},
             ],
             "expect": [

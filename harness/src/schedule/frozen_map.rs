@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry {
                  "claim": "sends with acks=1 succeed and the log grows"},
                 {"always": "hw(one-0) == $hw", "for": "1s",
                  "claim": "the high watermark is frozen"},
-                {"when": "healed", "check": "hw(one-0) > $hw", "within": "10s",
+                {"when": "healed", "check": "hw(one-0) > $hw", "within": "40s",
                  "claim": "after the heal the high watermark moves"},
             ],
         })

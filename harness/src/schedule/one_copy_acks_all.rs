@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry {
                 {"when": "after 1s", "do": "wipe", "with": {"aim": {"nodes": ["$l"]}}, "for": "4s"},
                 // A controller may leave a sole replica that came back empty to the operator.
                 {"when": "healed and after 1s", "do": "preferred-election", "for": "10ms"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
                  "claim": "it comes back empty, and the others with it"},
             ],
             "expect": [

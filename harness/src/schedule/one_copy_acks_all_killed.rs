@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry {
                 {"check": "isr(all-0) == [$l]", "within": "4s",
                  "claim": "the leader is alone in the ISR"},
                 {"when": "after 1s", "do": "kill", "with": {"aim": {"nodes": ["$l"]}}, "for": "4s"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
                  "claim": "it comes back with what it had"},
             ],
             "expect": [

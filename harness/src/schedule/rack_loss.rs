@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry {
                 {"check": "leader(all-0) == 3", "within": "4s", "claim": "the other rack leads"},
                 {"let": {"hw": "hw(all-0)"}},
                 {"check": "hw(all-0) > $hw", "within": "3s", "claim": "and takes writes"},
-                {"when": "healed", "check": "isr_size(all-0) == 2", "within": "20s",
+                {"when": "healed", "check": "isr_size(all-0) == 2", "within": "40s",
                  "claim": "the rack that comes back is in sync again"},
             ],
             "expect": [

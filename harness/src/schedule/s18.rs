@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry {
                  "for": "4500ms"},
                 {"when": "after 2s", "do": "kill", "with": {"aim": {"nodes": ["$old"]}},
                  "for": "2500ms"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "15s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

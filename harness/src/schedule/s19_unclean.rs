@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry {
                 {"when": "isr(all-0) == [$old]", "within": "6s"},
                 {"when": "after 1s", "do": "kill", "with": {"aim": {"nodes": ["$old"]}},
                  "for": "4s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

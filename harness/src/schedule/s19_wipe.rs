@@ -22,7 +22,7 @@ pub static ENTRY: Entry = Entry {
                  "for": "4s"},
                 // A controller may leave a sole replica that came back empty to the operator.
                 {"when": "healed and after 1s", "do": "preferred-election", "for": "10ms"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

@@ -38,7 +38,7 @@ pub static ENTRY: Entry = Entry {
                 {"when": "leader(all-0) == $next", "within": "5s"},
                 {"when": "after 300ms", "do": "kill", "with": {"aim": {"nodes": ["$next"]}},
                  "for": "4s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
                 {"when": "after 1500ms",
                  "let": {"old": "leader(all-0)", "next": "follower(all-0)"}, "do": "slow-link",
                  "with": {"from": {"nodes": ["$old"]}, "to": {"nodes": ["$next"]},
@@ -55,7 +55,7 @@ pub static ENTRY: Entry = Entry {
                 {"when": "leader(all-0) == $next", "within": "5s"},
                 {"when": "after 300ms", "do": "kill", "with": {"aim": {"nodes": ["$next"]}},
                  "for": "4s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

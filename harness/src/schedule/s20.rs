@@ -19,9 +19,9 @@ pub static ENTRY: Entry = Entry {
             },
             "steps": [
                 {"when": "after 1500ms", "do": "kill", "with": {"aim": "all"}, "for": "3s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
                 {"when": "after 1s", "do": "kill", "with": {"aim": "all"}, "for": "3s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
                 {"when": "after 1s", "let": {"l": "leader(all-0)", "f": "follower(all-0)"},
                  "do": "slow-link",
                  "with": {"from": {"nodes": ["$l"]}, "to": {"not": {"nodes": ["$l"]}},
@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry {
                 {"do": "kill", "with": {"aim": {"not": {"nodes": ["$l", "$f"]}}}, "for": "7s"},
                 {"when": "isr(all-0) == [$f]", "within": "5s"},
                 {"do": "kill", "with": {"aim": {"nodes": ["$f"]}}, "for": "2s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

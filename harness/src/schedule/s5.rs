@@ -32,7 +32,7 @@ pub static ENTRY: Entry = Entry {
                 {"when": "after 700ms", "do": "cut",
                  "with": {"from": {"nodes": ["$l"]}, "to": "controllers"}, "for": "8s"},
                 {"when": "leader(all-0) == $f", "within": "8s"},
-                {"when": "healed and isr_size(all-0) == 3", "within": "20s"},
+                {"when": "healed and isr_size(all-0) == 3", "within": "60s"},
             ],
         })
     },

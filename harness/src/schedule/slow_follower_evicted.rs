@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry {
                  "claim": "it leaves after 1.0 to 1.5 times the lag limit"},
                 {"check": "hw(all-0) > $hw", "within": "1s",
                  "claim": "then the high watermark jumps"},
-                {"when": "healed", "check": "$f in isr(all-0)", "within": "10s",
+                {"when": "healed", "check": "$f in isr(all-0)", "within": "40s",
                  "claim": "after the heal it is back"},
             ],
         })
