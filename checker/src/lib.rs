@@ -19,6 +19,7 @@ pub mod finding;
 pub mod index;
 mod insync;
 mod judge;
+mod leaderless;
 pub mod leadership;
 mod metrics;
 mod notes;

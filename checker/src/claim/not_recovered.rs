@@ -1,16 +1,14 @@
 //! Once all faults are healed, the cluster serves every partition again within its time limits.
 
 use highwater_history::{
-    NodeId, TimeNs,
+    TimeNs,
     outcome::{LagWindow, Outcome, Recovery},
     verdict::Finding,
 };
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
-    data_loss::DataLoss,
-    finding::{Findings, Permission, Ruling},
-    registry::{Registration, Registry},
+    finding::{Findings, Ruling},
     view::{KeyView, RunView},
 };
 
@@ -72,7 +70,7 @@ fn judge_recovery(
     }
     for missing in &recovery.missing {
         let view = keys.iter().find(|view| missing.key.as_ref() == Some(&view.key.key));
-        let permitted = view.and_then(|view| nobody_may_lead(view, recovery.ended_at));
+        let permitted = view.and_then(|view| view.nobody_may_lead(recovery.ended_at));
         let ruling = permitted.map_or(Ruling::Forbidden, Ruling::Permitted);
         findings.rule("not-recovered", ruling, || Finding {
             key: missing.key.clone(),
@@ -85,29 +83,6 @@ fn judge_recovery(
             ..Finding::default()
         });
     }
-}
-
-/// c.3: clean elections only, and of all who were in sync or eligible the disks are gone: there may
-/// be no leader, even for ever.
-fn nobody_may_lead(view: &KeyView<'_>, at: TimeNs) -> Option<Permission> {
-    let state = Registry::during(view.states(), (at, at)).last()?;
-    if state.leader.is_some() || state.unclean_allowed || !view.run.registry.is_whole {
-        return None;
-    }
-    let is_member =
-        |state: &Registration, node: &NodeId| state.isr.contains(node) || state.elr.contains(node);
-    let wiped = |node: &NodeId| {
-        let mut wipes = view.losses_after(0).filter(|loss| loss.is_wipe() && loss.node == *node);
-        wipes.find(|loss| {
-            let since = Registry::during(view.states(), (loss.during.0, at));
-            since.iter().all(|state| is_member(state, node))
-        })
-    };
-    let members = state.isr.iter().chain(&state.elr);
-    let wipes: Vec<String> =
-        members.map(|node| wiped(node).map(DataLoss::describe)).collect::<Option<_>>()?;
-    let why = format!("{}, and nobody else was in sync", wipes.join(", "));
-    (!wipes.is_empty()).then(|| Permission::new("c.3", why))
 }
 
 /// While the harness itself was late, nobody can tell the cluster's slowness from its own: time

@@ -32,7 +32,14 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
             continue;
         }
         if let Some(why) = too_early(view, record, offset) {
-            findings.undecided(why);
+            // Nobody can read a partition that may stay without a leader.
+            match view.run.evidence.outcome.as_ref().and_then(|o| view.nobody_may_lead(o.at)) {
+                Some(permission) => findings.permit("unseen", permission, || {
+                    let why = "it was acknowledged, and its partition has no leader any more";
+                    view.finding(record, offset, 60, "D8", why.to_owned())
+                }),
+                None => findings.undecided(why),
+            }
             continue;
         }
         findings.rule("unseen", ruling(view, record, offset), || {
