@@ -130,7 +130,7 @@ impl<'a> Comparing<'a> {
         let args = self.run_args("compare");
         let run = self.one(&args, seed).map_err(|failure| (failure, seed))?;
         self.tell(&format!("seed {seed}: {}", run.verdict.verdict.as_str()));
-        let figures = measure(&run.folder, |run, keys| compare::faulty(run, keys));
+        let figures = measure(&run.folder, compare::faulty);
         let cells = figures.map_err(|failure| (failure, seed))?;
         self.take(&run);
         self.faulty.push(FaultyRun { run: compared(seed, &run), cells });

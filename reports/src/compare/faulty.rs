@@ -38,7 +38,7 @@ pub(super) fn setting(key: &KeyView<'_>) -> Option<Setting> {
     let promise = manifest.promises.topics.get(key.key.topic_name())?;
     Some(Setting {
         acks: promise.acks?,
-        min_isr: u32::try_from(promise.min_insync_replicas?).ok()?,
+        min_isr: promise.min_insync_replicas?,
         unclean: promise.unclean_election?,
         flushed: promise.flush_messages == Some(1),
     })
