@@ -32,7 +32,7 @@ fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
         return;
     };
     match &outcome.recovery {
-        Some(recovery) => judge_recovery(outcome, recovery, keys, findings),
+        Some(recovery) => judge_recovery(run, (outcome, recovery), keys, findings),
         None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
     for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
@@ -51,8 +51,8 @@ fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
 }
 
 fn judge_recovery(
-    outcome: &Outcome,
-    recovery: &Recovery,
+    run: &RunView<'_>,
+    (outcome, recovery): (&Outcome, &Recovery),
     keys: &[KeyView<'_>],
     findings: &mut Findings,
 ) {
@@ -77,11 +77,27 @@ fn judge_recovery(
             rule: 81,
             evidence: "D13".to_owned(),
             why: format!(
-                "{} ms after the last heal, {}: {}",
-                recovery.limit_ms, missing.condition, missing.seen
+                "{} ms after the last heal, {}: {}{}",
+                recovery.limit_ms,
+                missing.condition,
+                missing.seen,
+                unrest(run)
             ),
             ..Finding::default()
         });
+    }
+}
+
+/// How often the metadata quorum changed its leader, where it did: controllers that resign again and
+/// again recover nothing.
+fn unrest(run: &RunView<'_>) -> String {
+    let records = &run.evidence.metadata;
+    match (records.first(), records.last()) {
+        (Some(first), Some(last)) if first.epoch < last.epoch => format!(
+            "; the metadata quorum went from epoch {} to {} during the run",
+            first.epoch, last.epoch
+        ),
+        _ => String::new(),
     }
 }
 
