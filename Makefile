@@ -8,18 +8,25 @@ OUT ?= out
 SEED ?=
 HIGHWATER := target/release/highwater
 RUN_OPTIONS := --target $(TARGET) --time $(TIME) --out $(OUT) $(if $(SEED),--seed $(SEED))
+SEEDS ?=
+QUICK ?=
+COMPARE_OPTIONS := --target $(TARGET) --out $(OUT) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(QUICK),--quick)
 
 .DEFAULT_GOAL := help
-.PHONY: help check test build fmt lint deny doc clean bench mutants
+.PHONY: help check compare test build fmt lint deny doc clean bench mutants
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
 	@echo 'Variables: SEED= (a number; default: drawn and printed), TIME=60s (how long faults last, at least 12s),'
 	@echo '           TARGET=node (highwater list targets), OUT=out (where run folders go)'
+	@echo '           of compare: SEEDS=1..5, QUICK=1 (three seeds, a few minutes)'
 
 check: build ## chaos on three of our nodes, a verdict and report.html; fails unless it is valid
 	@$(HIGHWATER) run $(RUN_OPTIONS)
+
+compare: build ## what each choice of acks, min ISR, unclean election and flush costs and loses
+	@$(HIGHWATER) compare $(COMPARE_OPTIONS)
 
 test: ## all that the gate tests; ends with `N passed, N failed`
 	@.ci/setup
