@@ -35,19 +35,38 @@ fn of_all((acknowledged, lost): (u64, u64), what: &str) -> String {
 }
 
 fn acks_levels(cells: &[Cell]) -> Option<String> {
-    let at = |acks| sum(cells, |s| s.acks == acks && !s.unclean && s.min_isr == 2);
-    let all = at(Acks::All)?;
+    let usual = |acks| {
+        let keep = move |s: &Setting| s.acks == acks && !s.unclean && s.min_isr == 2;
+        let (acknowledged, _) = sum(cells, keep)?;
+        let costs = by_kind(cells.iter().filter(|cell| keep(&cell.setting)));
+        Some(format!("of {} records {}", count(acknowledged), costs))
+    };
     let mut sentence = format!(
-        "With min.insync.replicas=2 and unclean election off, acks=all lost {}",
-        of_all(all, "acknowledged")
+        "With min.insync.replicas=2 and unclean election off: at acks=all, {}",
+        usual(Acks::All)?
     );
-    if let Some(one) = at(Acks::One) {
-        sentence += &format!(", acks=1 {}", of_all(one, "acknowledged"));
+    if let Some(one) = usual(Acks::One) {
+        sentence += &format!("; at acks=1, {one}");
     }
-    if let Some(zero) = at(Acks::Zero) {
-        sentence += &format!(", acks=0 {}", of_all(zero, "sent"));
+    if let Some(zero) = sum(cells, |s| s.acks == Acks::Zero && !s.unclean && s.min_isr == 2) {
+        sentence += &format!("; at acks=0, {} are gone", of_all(zero, "sent"));
     }
     Some(sentence + ".")
+}
+
+/// What kills, lost disks and power losses cost these cells.
+fn by_kind<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
+    let (mut kills, mut disks, mut power) = (0, 0, 0);
+    for (fault, lost) in cells.flat_map(|cell| &cell.losses.by_fault) {
+        match fault.split(' ').next() {
+            Some("wipe") => disks += lost,
+            Some("power-loss") => power += lost,
+            _ => kills += lost,
+        }
+    }
+    let [kills, disks, power] =
+        [kills, disks, power].map(|lost| if lost == 0 { "none".to_owned() } else { count(lost) });
+    format!("kills cost {kills}, lost disks {disks}, power losses {power}")
 }
 
 fn lightest(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<&CalmCell> {
@@ -176,7 +195,11 @@ mod tests {
             runs: 1,
             acknowledged: one(1_000.0),
             lost: one(lost as f64),
-            losses: Losses { records: lost, ..Losses::default() },
+            losses: Losses {
+                records: lost,
+                by_fault: [("kill of the leader at ISR 1".to_owned(), lost)].into(),
+                ..Losses::default()
+            },
             duplicates: 0,
             availability: one(availability),
             recovery_ms: one(0.0),
@@ -208,8 +231,14 @@ mod tests {
         ];
         let advice = of(&cells, &[]);
         let text = advice.join("\n");
-        assert!(text.contains("acks=all lost none of 1,000 acknowledged records"), "{text}");
-        assert!(text.contains("acks=1 50 of 1,000 acknowledged records (5%)"), "{text}");
+        assert!(
+            text.contains("at acks=all, of 1,000 records kills cost none, lost disks"),
+            "{text}"
+        );
+        assert!(
+            text.contains("at acks=1, of 1,000 records kills cost 50, lost disks none"),
+            "{text}"
+        );
         assert!(
             text.contains(
                 "nothing may be lost under these faults: acks=all, min.insync.replicas=2"
