@@ -43,17 +43,22 @@ impl RunFolder {
 
     /// The history: `history.jsonl`, or that name with `.zst` or `.gz` if only that is there.
     pub fn history_path(&self) -> PathBuf {
-        let plain = self.path.join("history.jsonl");
-        let packed = ["history.jsonl.zst", "history.jsonl.gz"].map(|name| self.path.join(name));
+        self.lines_path("history.jsonl")
+    }
+
+    /// The file of this name, or that name with `.zst` or `.gz` if only that is there.
+    fn lines_path(&self, name: &str) -> PathBuf {
+        let plain = self.path.join(name);
+        let packed = ["zst", "gz"].map(|suffix| self.path.join(format!("{name}.{suffix}")));
         match packed.into_iter().find(|path| path.exists()) {
             Some(path) if !plain.exists() => path,
             _ => plain,
         }
     }
 
-    /// `samples.jsonl`.
+    /// `samples.jsonl`, packed or not as the history.
     pub fn samples_path(&self) -> PathBuf {
-        self.path.join("samples.jsonl")
+        self.lines_path("samples.jsonl")
     }
 
     /// `dumps/`.
@@ -61,9 +66,9 @@ impl RunFolder {
         self.path.join("dumps")
     }
 
-    /// `metadata.jsonl`.
+    /// `metadata.jsonl`, packed or not as the history.
     pub fn metadata_path(&self) -> PathBuf {
-        self.path.join("metadata.jsonl")
+        self.lines_path("metadata.jsonl")
     }
 
     /// `journal.jsonl`.
