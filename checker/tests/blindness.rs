@@ -8,7 +8,7 @@ mod inject;
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use highwater_checker::{Options, check};
-use highwater_history::verdict::Validity;
+use highwater_history::{Promise, verdict::Validity};
 use inject::{Counts, INJECTIONS, Run};
 
 fn corpus() -> Vec<PathBuf> {
@@ -41,6 +41,28 @@ fn no_claim_cries_wolf() {
     }
 }
 
+/// Injections that an unclean election or a lost disk on record may excuse, so that they are not
+/// tried where there is one: consumers may be set back then (c.3), and what a replica holds or tells
+/// afterwards is no promise (c.1).
+const EXCUSED: [&str; 6] = [
+    "a consumer steps back",
+    "a consumer skips",
+    "a HW is above the LEO",
+    "a HW stands still",
+    "a member lacks what was acknowledged",
+    "a stranger is in sync",
+];
+
+/// Whether the run allowed unclean elections or took a disk or the power.
+fn is_excused(run: &Run) -> bool {
+    let manifest = run.evidence.manifest.as_ref().expect("a manifest");
+    let unclean = |of: &Promise| of.unclean_election == Some(true);
+    let mut topics = manifest.promises.topics.values();
+    let faults = &run.evidence.outcome.as_ref().expect("an outcome").faults;
+    let costs_data = |kind: &str| ["power-loss", "wipe"].contains(&kind);
+    topics.any(unclean) || faults.iter().any(|fault| costs_data(&fault.kind))
+}
+
 #[test]
 fn every_injected_anomaly_is_found_and_nothing_else() {
     let mut wrong = Vec::new();
@@ -48,6 +70,9 @@ fn every_injected_anomaly_is_found_and_nothing_else() {
     for folder in corpus() {
         for (name, inject) in INJECTIONS {
             let mut run = Run::load(&folder);
+            if EXCUSED.contains(name) && is_excused(&run) {
+                continue;
+            }
             let Some(wanted) = inject(&mut run) else { continue };
             *tried.entry(name).or_default() += 1;
             let (_, anomalies, why) = found(run);
