@@ -41,9 +41,9 @@ fn no_claim_cries_wolf() {
     }
 }
 
-/// Injections that an unclean election or a lost disk on record may excuse, so that they are not
-/// tried where there is one: consumers may be set back then (c.3), and what a replica holds or tells
-/// afterwards is no promise (c.1).
+/// Injections that an unclean election or a lost disk may excuse, so that they are not tried where
+/// there is one: consumers may be set back then (c.3), and what a replica holds or tells afterwards
+/// is no promise (c.1).
 const EXCUSED: [&str; 6] = [
     "a consumer steps back",
     "a consumer skips",

@@ -88,8 +88,8 @@ fn judge_recovery(
     }
 }
 
-/// How often the metadata quorum changed its leader, where it did: controllers that resign again and
-/// again recover nothing.
+/// How far the metadata quorum's epoch rose, where it did: controllers that resign again and again
+/// recover nothing.
 fn unrest(run: &RunView<'_>) -> String {
     let records = &run.evidence.metadata;
     match (records.first(), records.last()) {

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn maven_s_first_complaint_is_the_reason() {
-        let said = "[WARNING] w\n\u{1b}[0m[ERROR] \n[ERROR] Failed: no jar -> [Help 1]\n[ERROR] \n[ERROR] To see";
+        let said = "[WARNING] w\n\u{1b}[0m[ERROR] \n[ERROR] Failed: no jar -> [Help 1]\n\
+                    [ERROR] \n[ERROR] To see";
         assert_eq!(complaint(said), "Failed: no jar");
         assert_eq!(complaint(""), "Maven failed and said nothing");
     }

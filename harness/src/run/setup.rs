@@ -144,12 +144,12 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     }
     let (properties, node_properties) = properties(&args, &schedule)?;
     let target = args.target.clone().unwrap_or_else(|| "node".into());
-    let kind = target::known(&target).map_err(|error| BadOption(error.to_string()))?;
+    let (kind, version) = target::known(&target).map_err(|error| BadOption(error.to_string()))?;
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
     let features = features(&args, &schedule)?;
     let controllers = controllers(&args)?;
-    let needs = Needs { mutants: &mutants, features: &features, controllers };
+    let needs = Needs { version, mutants: &mutants, features: &features, controllers };
     if let Some(why) = (kind.lacks)(&needs) {
         return bad(why);
     }

@@ -30,6 +30,8 @@ pub struct Entry {
 /// What a run needs of its target.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs<'a> {
+    /// Which version, where one was named.
+    pub version: Option<&'a str>,
     /// Known bugs to switch on.
     pub mutants: &'a [String],
     /// Feature levels of the new cluster.
@@ -179,19 +181,19 @@ pub trait Target: Send + Sync + std::fmt::Debug {
 /// # Errors
 /// When there is none of that name, or it cannot run here.
 pub fn open(name: &str, options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
-    let (_, version) = split(name);
+    let (entry, version) = known(name)?;
     let options = TargetOptions { version: version.map(str::to_owned), ..options.clone() };
-    (known(name)?.open)(&options)
+    (entry.open)(&options)
 }
 
-/// The target of this name, whatever its version.
+/// The target of this name, and the version that the name goes on with.
 ///
 /// # Errors
 /// When there is none: those that there are are named.
-pub fn known(name: &str) -> Result<&'static Entry, TargetError> {
-    let (kind, _) = split(name);
+pub fn known(name: &str) -> Result<(&'static Entry, Option<&str>), TargetError> {
+    let (kind, version) = split(name);
     let found = TABLE.iter().find(|(known, _, _)| *known == kind);
-    found.map(|(_, _, entry)| *entry).ok_or_else(|| {
+    found.map(|(_, _, entry)| (*entry, version)).ok_or_else(|| {
         let known: Vec<&str> = TABLE.iter().map(|(known, _, _)| *known).collect();
         TargetError::Unknown { name: name.to_owned(), known: known.join(", ") }
     })

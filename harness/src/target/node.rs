@@ -24,15 +24,15 @@ const BINARY: &str = "highwater-node";
 const CONFIGURATION: &str = "server.properties";
 
 fn open(options: &TargetOptions) -> Result<Box<dyn Target>, TargetError> {
-    if let Some(version) = &options.version {
-        let why = format!("node:{version}: target node is the binary that is there; write node");
-        return Err(TargetError::Refused(why));
-    }
     let binary = find_binary()?;
     Ok(Box::new(NodeTarget::new(binary, options.mutants.clone())))
 }
 
 fn lacks(needs: &Needs<'_>) -> Option<String> {
+    if let Some(version) = needs.version {
+        let why = "the node is the binary that is there; write node";
+        return Some(format!("target node:{version}: {why}"));
+    }
     // What it has none of is at level 0.
     let mut raised = needs.features.iter().filter(|(_, level)| *level != "0");
     if let Some((feature, level)) = raised.next() {

@@ -10,8 +10,8 @@ const STRIKES: [&str; 4] = ["kill", "power-loss", "stop", "wipe"];
 /// Controllers stamp records by a clock of their own.
 const CLOCK_SLACK_NS: TimeNs = 50_000_000;
 
-/// What a loss is put down to when no election tells.
-pub(super) const UNKNOWN: &str = "unknown";
+/// What a loss is put down to when nobody told where the record was, or no election tells.
+pub(super) const UNKNOWN: &str = "not told";
 
 /// The fault that cost this key what stood at `offset` and was acknowledged at `at`.
 pub(super) fn of(

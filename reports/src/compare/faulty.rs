@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use highwater_checker::{
-    finding::Ruling,
+    finding::{Permission, Ruling},
     index::{
         operations::{Operation, Outcome},
         records::RecordId,
@@ -114,6 +114,11 @@ fn lost(view: &KeyView<'_>, record: RecordId) -> Option<(Option<Offset>, Ruling)
     let offset = records.ack(record, &view.run.index.ops);
     if offset.is_some_and(|offset| offset < log.from) {
         return None;
+    }
+    // Nobody ever said where such a record was, so nothing but its acks level is to be judged.
+    if view.acks(record) == Acks::Zero && !records.is_read(record) {
+        let never = Permission::new("c.2 acks=0", "nobody acknowledges acks=0");
+        return Some((offset, Ruling::Permitted(never)));
     }
     Some((offset, view.loss(record, offset)))
 }

@@ -130,16 +130,28 @@ fn heat_class(cell: &Cell, share: f64) -> &'static str {
     }
 }
 
+/// The heads of a row that begins with its setting.
+const SETTING: [(&str, &str); 4] = [("", "acks"), ("", "min ISR"), ("", "unclean"), ("", "flush")];
+
+fn setting(of: &Setting) -> Markup {
+    html! {
+        td { (of.acks.as_str()) }
+        td { (of.min_isr) }
+        td { @if of.unclean { "on" } @else { "off" } }
+        td class="nowrap" { @if of.flushed { "every batch" } @else { "none" } }
+    }
+}
+
 /// What each fault cost, by setting.
 fn causes(cells: &[Cell]) -> Markup {
     let faults: BTreeSet<&str> =
         cells.iter().flat_map(|cell| cell.losses.by_fault.keys()).map(String::as_str).collect();
     let heads: Vec<(&str, &str)> =
-        [("", "setting")].into_iter().chain(faults.iter().map(|fault| ("num", *fault))).collect();
+        SETTING.into_iter().chain(faults.iter().map(|fault| ("num", *fault))).collect();
     let rows = html! {
         @for cell in cells.iter().filter(|cell| cell.losses.records > 0) {
             tr {
-                td { (cell.setting) }
+                (setting(&cell.setting))
                 @for fault in &faults {
                     td class="num" { (count_or_dash(cell.losses.by_fault.get(*fault))) }
                 }
@@ -248,8 +260,7 @@ fn spread(spread: &Spread) -> String {
 }
 
 fn details(cells: &[Cell]) -> Markup {
-    let heads = [
-        ("", "setting"),
+    let figures = [
         ("num", "runs"),
         ("num", "acknowledged"),
         ("num", "lost"),
@@ -261,10 +272,11 @@ fn details(cells: &[Cell]) -> Markup {
         ("num", "recovery ms"),
         ("", "not exercised"),
     ];
+    let heads: Vec<(&str, &str)> = SETTING.into_iter().chain(figures).collect();
     let rows = html! {
         @for cell in cells {
             tr {
-                td { (cell.setting) }
+                (setting(&cell.setting))
                 td class="num" { (cell.runs) }
                 td class="num" { (spread(&cell.acknowledged)) }
                 td class="num" { (spread(&cell.lost)) }

@@ -9,9 +9,10 @@
 //! FUNCTION   = leader | leader_epoch | isr | isr_size | hw | leo | behind | follower
 //! ```
 //!
-//! `full`: every partition has a leader and all its replicas in sync. A KEY is a topic's label and a partition, `all-0`. `before` is the left side's value when the
-//! step began to wait. Node sets compare as sets. What was not observed compares as nothing: every
-//! comparison with it is false, but for `== none` and `!= none`.
+//! `full`: every partition has a leader and all its replicas in sync. A KEY is a topic's label and
+//! a partition, `all-0`. `before` is the left side's value when the step began to wait. Node sets
+//! compare as sets. What was not observed compares as nothing: every comparison with it is false,
+//! but for `== none` and `!= none`.
 
 mod eval;
 mod parse;
