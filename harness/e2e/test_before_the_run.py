@@ -19,7 +19,7 @@ PORTS = re.compile(r":\d{4,5}\b")
     (("--set", "num.partitions=x"), 'num.partitions is "x"'),
     (("--set", "2:num.partitions=x"), 'num.partitions is "x"'),
     (("--set", "9:num.partitions=1"), "no node 9"),
-    (("--controllers", "3"), "cannot elect a leader among several"),
+    (("--controllers", "3"), "no elections between controllers yet"),
     (("--topic-config", "min.insync.replicas=x"), 'min.insync.replicas is "x"'),
     (("--topic-config", "foo=bar"), "no property foo"),
     (("--topic", "all:foo=bar"), "topic all: "),
