@@ -2,7 +2,7 @@
 //!
 //! The shim (`harness/shim`) is preloaded into a node and journals what the node made durable. A
 //! power loss reads that journal and the node's log directories after the kill, and takes away what
-//! was not durable: [`power::lose`] decides, and is a function of both and of a seed.
+//! was not durable: `power::lose` decides, and is a function of both and of a seed.
 
 mod acts;
 mod control;
