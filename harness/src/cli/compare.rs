@@ -9,7 +9,7 @@ use highwater_reports::compare::{self, CalmCell, ComparedRun, Comparison, Faulty
 
 use super::{
     Exit, out,
-    run::{OneRun, fail, one_of, quoted, words},
+    run::{OneRun, one_of, quoted, refuse, words},
 };
 use crate::{
     run::{
@@ -66,14 +66,27 @@ pub(super) struct CompareArgs {
 
 /// Carries out a comparison.
 pub(super) fn compare(args: &CompareArgs) -> Exit {
-    match Comparing::begin(args).and_then(Comparing::finish) {
-        Ok(exit) => exit,
-        Err((failure, seed)) => fail(&failure, seed),
-    }
+    Comparing::of(args).finish().unwrap_or_else(|Stopped { failure, reproduce }| {
+        let exit = refuse(&failure);
+        if let Some(command) = reproduce.filter(|_| exit != Exit::Usage) {
+            crate::stderr::line(format_args!("{command}"));
+        }
+        exit
+    })
 }
 
-/// A failure and the seed of the run that it ended.
-type Stopped = (Failure, u64);
+/// What ended a comparison early.
+struct Stopped {
+    failure: Failure,
+    /// The command that repeats the run that it ended, if it was one.
+    reproduce: Option<String>,
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self { failure, reproduce: None }
+    }
+}
 
 /// A comparison under way.
 struct Comparing<'a> {
@@ -86,14 +99,10 @@ struct Comparing<'a> {
 }
 
 impl<'a> Comparing<'a> {
-    fn begin(args: &'a CompareArgs) -> Result<Self, Stopped> {
+    fn of(args: &'a CompareArgs) -> Self {
         let folder = args.out.join(format!("compare-{}", new_run_id()));
-        let made = fs::create_dir_all(&folder).map_err(|error| {
-            Failure::Harness(format!("the folder {} cannot be made: {error}", folder.display()))
-        });
-        made.map_err(|failure| (failure, 0))?;
         let (faulty, calm, target) = (Vec::new(), Vec::new(), args.target.clone());
-        Ok(Self { args, folder, faulty, calm, target, worst: Exit::Valid })
+        Self { args, folder, faulty, calm, target, worst: Exit::Valid }
     }
 
     fn finish(mut self) -> Result<Exit, Stopped> {
@@ -107,9 +116,9 @@ impl<'a> Comparing<'a> {
             self.with_faults(seed)?;
         }
         for rate in rates {
-            self.without_faults(*rate, time).map_err(|failure| (failure, seeds.first))?;
+            self.without_faults(*rate, time)?;
         }
-        self.write().map_err(|failure| (failure, seeds.first))
+        Ok(self.write()?)
     }
 
     fn run_args(&self, schedule: &str) -> RunArgs {
@@ -128,16 +137,15 @@ impl<'a> Comparing<'a> {
 
     fn with_faults(&mut self, seed: u64) -> Result<(), Stopped> {
         let args = self.run_args("compare");
-        let run = self.one(&args, seed).map_err(|failure| (failure, seed))?;
+        let run = Self::one(&args, seed)?;
         self.tell(&format!("seed {seed}: {}", run.verdict.verdict.as_str()));
-        let figures = measure(&run.folder, compare::faulty);
-        let cells = figures.map_err(|failure| (failure, seed))?;
+        let cells = measure(&run.folder, compare::faulty)?;
         self.take(&run);
         self.faulty.push(FaultyRun { run: compared(seed, &run), cells });
         Ok(())
     }
 
-    fn without_faults(&mut self, rate: u32, time: Span) -> Result<(), Failure> {
+    fn without_faults(&mut self, rate: u32, time: Span) -> Result<(), Stopped> {
         let args = RunArgs {
             rate: Some(rate),
             time: Some(time),
@@ -145,10 +153,11 @@ impl<'a> Comparing<'a> {
             no_report: true,
             ..self.run_args("calm")
         };
-        let run = self.one(&args, CALM_SEED)?;
+        let run = Self::one(&args, CALM_SEED)?;
         self.tell(&format!("{rate} sends a second: {}", run.verdict.verdict.as_str()));
         let cells =
-            measure(&run.folder, |view, keys| compare::calm(&run.folder, (view, keys), rate))??;
+            measure(&run.folder, |view, keys| compare::calm(&run.folder, (view, keys), rate))?;
+        let cells = cells.map_err(Failure::from)?;
         self.take(&run);
         self.calm.extend(cells);
         Ok(())
@@ -157,6 +166,9 @@ impl<'a> Comparing<'a> {
     /// Notes what every run tells of the comparison as a whole.
     fn take(&mut self, run: &OneRun) {
         self.worst = self.worst.worse(run.exit());
+        if run.exit() != Exit::Valid {
+            self.tell(&run.reproduce);
+        }
         let manifest = highwater_history::Manifest::read(&run.folder.manifest_path());
         if let Some(version) = manifest.ok().map(|m| m.target.version).filter(|v| !v.is_empty()) {
             let name = self.args.target.split(':').next().unwrap_or_default();
@@ -164,8 +176,10 @@ impl<'a> Comparing<'a> {
         }
     }
 
-    fn one(&self, args: &RunArgs, seed: u64) -> Result<OneRun, Failure> {
-        one_of(args, seed, Ui::new(true), repeat(args, seed))
+    fn one(args: &RunArgs, seed: u64) -> Result<OneRun, Stopped> {
+        let reproduce = repeat(args, seed);
+        one_of(args, seed, Ui::new(true), reproduce.clone())
+            .map_err(|failure| Stopped { failure, reproduce: Some(reproduce) })
     }
 
     fn tell(&self, text: &str) {

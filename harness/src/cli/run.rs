@@ -93,7 +93,7 @@ pub(super) fn fail(failure: &Failure, seed: u64) -> Exit {
 }
 
 /// Tells the reason for a failure.
-fn refuse(failure: &Failure) -> Exit {
+pub(super) fn refuse(failure: &Failure) -> Exit {
     crate::stderr::line(format_args!("highwater: {failure}"));
     failure.into()
 }

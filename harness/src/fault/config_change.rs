@@ -14,8 +14,6 @@ use tokio::runtime::Handle;
 
 use super::{Active, Entry, Scene, Strike, Struck, read};
 use crate::{
-    cluster::{Cluster, NodeState},
-    direct::Direct,
     nemesis::{Controls, Ending, NotInstalled, Partition, Rng},
     target::BoxFuture,
 };
@@ -84,8 +82,7 @@ impl Strike for ConfigChange {
             return Err(NotInstalled::Skipped("no topic was seen".to_owned()));
         };
         let setting = Setting { topic, key: self.key.clone() };
-        let cluster = &controls.cluster;
-        let before = setting.ask(cluster).await.map_err(NotInstalled::Indeterminate)?;
+        let before = setting.ask(controls).await.map_err(NotInstalled::Indeterminate)?;
         let new = Told { value: self.value.clone(), is_own: true };
         // Also a change whose answer does not come has to be undone.
         let controls = controls.clone();
@@ -111,13 +108,14 @@ struct Told {
 }
 
 impl Setting {
-    async fn ask(&self, cluster: &Cluster) -> Result<Told, String> {
+    async fn ask(&self, controls: &Controls) -> Result<Told, String> {
         let topic = DescribeConfigsResource::default()
             .with_resource_type(TOPIC)
             .with_resource_name(text(&self.topic))
             .with_configuration_keys(Some(vec![text(&self.key)]));
         let request = DescribeConfigsRequest::default().with_resources(vec![topic]);
-        let mut broker = connect(cluster).await?;
+        let broker = controls.ask_a_broker(WITHIN).await;
+        let mut broker = broker.map_err(|error| error.to_string())?;
         let answer = broker.call(DESCRIBE_VERSION, request, WITHIN).await;
         let answer = answer.map_err(|error| error.to_string())?;
         let told = answer.results.iter().filter(|told| told.error_code == 0);
@@ -128,7 +126,7 @@ impl Setting {
         Ok(Told { value, is_own: config.config_source == OWN })
     }
 
-    async fn make(&self, cluster: &Cluster, wanted: &Told) -> Result<(), String> {
+    async fn make(&self, controls: &Controls, wanted: &Told) -> Result<(), String> {
         let change = AlterableConfig::default()
             .with_name(text(&self.key))
             .with_config_operation(if wanted.is_own { SET } else { DELETE })
@@ -138,7 +136,8 @@ impl Setting {
             .with_resource_name(text(&self.topic))
             .with_configs(vec![change]);
         let request = IncrementalAlterConfigsRequest::default().with_resources(vec![topic]);
-        let mut broker = connect(cluster).await?;
+        let broker = controls.ask_a_broker(WITHIN).await;
+        let mut broker = broker.map_err(|error| error.to_string())?;
         let answer = broker.call(ALTER_VERSION, request, WITHIN).await;
         let answer = answer.map_err(|error| error.to_string())?;
         match answer.responses.iter().find(|told| told.error_code != 0) {
@@ -149,13 +148,6 @@ impl Setting {
             }
         }
     }
-}
-
-async fn connect(cluster: &Cluster) -> Result<Direct, String> {
-    let direct = cluster.plan().direct().into_iter();
-    let mut running = direct.filter(|(node, _)| cluster.state(*node) == NodeState::Running);
-    let (_, address) = running.next().ok_or("no broker runs")?;
-    Direct::connect(address, WITHIN).await.map_err(|error| error.to_string())
 }
 
 fn text(text: &str) -> StrBytes {
@@ -174,7 +166,7 @@ struct Changed {
 
 impl Changed {
     async fn make(&self, wanted: &Told) -> Result<(), String> {
-        self.setting.make(&self.controls.cluster, wanted).await
+        self.setting.make(&self.controls, wanted).await
     }
 }
 
@@ -183,7 +175,7 @@ impl Drop for Changed {
         if let (false, Ok(runtime)) = (self.undone, Handle::try_current()) {
             let (controls, before) = (self.controls.clone(), self.before.clone());
             let setting = self.setting.clone();
-            runtime.spawn(async move { setting.make(&controls.cluster, &before).await });
+            runtime.spawn(async move { setting.make(&controls, &before).await });
         }
     }
 }
@@ -197,7 +189,7 @@ impl Active for Changed {
     /// A broker that tells the new value proves that the change came through.
     fn heal(mut self: Box<Self>) -> BoxFuture<'static, Result<Ending, NotInstalled>> {
         Box::pin(async move {
-            let told = self.setting.ask(&self.controls.cluster).await;
+            let told = self.setting.ask(&self.controls).await;
             if !self.undone {
                 self.make(&self.before).await.map_err(NotInstalled::Indeterminate)?;
                 self.undone = true;

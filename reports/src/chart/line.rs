@@ -56,19 +56,20 @@ pub(crate) fn line_chart(
         }
         @for one in series { path class={ "line " (one.class) } d=(path(frame, &scale, one)) {} }
     };
-    html! { (frame.draw(label, &plot)) (legend(series)) }
+    let lines = series.iter().map(|one| (one.name.as_str(), one.class.as_str()));
+    html! { (frame.draw(label, &plot)) (legend(lines)) }
 }
 
-/// The names of the lines beside a sample of each.
-fn legend(series: &[Series]) -> Markup {
+/// The names of lines beside a sample of each, from their names and CSS classes.
+pub(crate) fn legend<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> Markup {
     html! {
         ul class="legend" {
-            @for one in series {
+            @for (name, class) in lines {
                 li {
                     svg viewBox="0 0 24 8" aria-hidden="true" {
-                        path class={ "line " (one.class) } d="M1 4H23" {}
+                        path class={ "line " (class) } d="M1 4H23" {}
                     }
-                    (one.name)
+                    (name)
                 }
             }
         }

@@ -5,4 +5,4 @@ mod line;
 mod ticks;
 
 pub(crate) use frame::{Frame, Lane, px};
-pub(crate) use line::{Series, Y, line_chart};
+pub(crate) use line::{Series, Y, legend, line_chart};

@@ -1,14 +1,11 @@
 //! Which fault caused a loss: the last one that struck before the leader was elected whose log
 //! stands where the record stood.
 
-use highwater_checker::{registry::Registration, view::KeyView};
+use highwater_checker::{leadership::CLOCK_SLACK_NS, registry::Registration, view::KeyView};
 use highwater_history::{Offset, TimeNs, outcome::FaultOutcome};
 
 /// Faults that end a node's process; all others only set the scene.
 const STRIKES: [&str; 4] = ["kill", "power-loss", "stop", "wipe"];
-
-/// Controllers stamp records by a clock of their own.
-const CLOCK_SLACK_NS: TimeNs = 50_000_000;
 
 /// What a loss is put down to when nobody told where the record was, or no election tells.
 pub(super) const UNKNOWN: &str = "not told";

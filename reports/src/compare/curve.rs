@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use crate::text::short;
+use crate::{
+    chart::{legend, px},
+    text::short,
+};
 
 /// One line of the chart.
 pub(super) struct Curve {
@@ -47,16 +50,7 @@ pub(super) fn curves(label: &str, curves: &[Curve]) -> Markup {
                 }
             }
         }
-        ul class="legend" {
-            @for curve in curves {
-                li {
-                    svg viewBox="0 0 24 8" aria-hidden="true" {
-                        path class={ "line " (curve.class) } d="M1 4H23" {}
-                    }
-                    (curve.name)
-                }
-            }
-        }
+        (legend(curves.iter().map(|curve| (curve.name.as_str(), curve.class.as_str()))))
     }
 }
 
@@ -101,11 +95,6 @@ fn path(xs: &Axis, ys: &Axis, points: &[(f64, f64)]) -> String {
         write!(out, "{verb}{} {}", px(xs.at(*x)), px(ys.at(*y))).expect("a string takes all text");
     }
     out
-}
-
-/// A coordinate, short.
-fn px(x: f64) -> f64 {
-    (x * 10.0).round() / 10.0
 }
 
 #[cfg(test)]
