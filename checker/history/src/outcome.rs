@@ -49,6 +49,9 @@ pub struct Outcome {
     /// Limits that the user set.
     #[serde(default)]
     pub limits: Vec<Limit>,
+    /// Bytes that each link carried, where somebody counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
     /// Where each key stood at the end.
     #[serde(default)]
     pub partitions: BTreeMap<Key, FinalPartition>,
@@ -79,6 +82,7 @@ impl Outcome {
             witness: None,
             lag_windows: Vec::new(),
             limits: Vec::new(),
+            traffic: Vec::new(),
             partitions: BTreeMap::new(),
             extra: Map::new(),
         }
@@ -218,6 +222,17 @@ pub struct LagWindow {
     pub to: TimeNs,
     /// The worst lateness in it, nanoseconds.
     pub lag: TimeNs,
+}
+
+/// What a link carried in one direction over the whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Who sent: a node's number, or `clients`.
+    pub from: String,
+    /// Who received.
+    pub to: String,
+    /// Bytes delivered.
+    pub bytes: u64,
 }
 
 /// A limit that the user set.

@@ -16,6 +16,7 @@ mod rule;
 mod scan;
 mod stream;
 mod tap;
+mod traffic;
 mod witness;
 
 pub use link::{Endpoint, Link};

@@ -1,6 +1,6 @@
 //! All proxies of a cluster, as one network that rules can be put on.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use highwater_history::journal::Act;
 use serde_json::json;
@@ -9,11 +9,12 @@ use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    Endpoint, LinkRule, RuleGuard,
+    Endpoint, Link, LinkRule, RuleGuard,
     accept::{self, Front},
     claimed::claimed,
     connection::{Ends, Registry},
     rule::{ActiveRule, RuleTable},
+    traffic::Traffic,
     witness::WitnessFiles,
 };
 use crate::{
@@ -50,6 +51,7 @@ pub(super) struct Shared {
     pub(super) registry: Arc<Registry>,
     pub(super) pids: Arc<KnownPids>,
     pub(super) witness: WitnessFiles,
+    pub(super) traffic: Traffic,
     failures: watch::Sender<Vec<String>>,
 }
 
@@ -98,6 +100,7 @@ impl ProxyNet {
             registry: Arc::default(),
             pids,
             witness,
+            traffic: Traffic::default(),
             failures: watch::Sender::default(),
         });
         let closed = CancellationToken::new();
@@ -136,6 +139,12 @@ impl ProxyNet {
     /// When a file cannot be written.
     pub fn flush_witness(&self) -> io::Result<()> {
         self.shared.witness.flush()
+    }
+
+    /// Bytes delivered so far, by directed link.
+    #[must_use]
+    pub fn traffic(&self) -> BTreeMap<Link, u64> {
+        self.shared.traffic.bytes()
     }
 
     /// What went wrong in the proxies themselves: any entry is a harness failure, never a verdict.

@@ -1,6 +1,13 @@
 //! Moves the bytes of one direction: reads ahead, delivers what the gate allows, in order.
 
-use std::{io, time::Instant};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -30,6 +37,7 @@ pub(super) struct Pump<'a> {
     gate: Gate,
     stream: Stream,
     tap: Option<Tap>,
+    carried: Arc<AtomicU64>,
     changes: watch::Receiver<u64>,
 }
 
@@ -51,7 +59,8 @@ impl<'a> Pump<'a> {
         stream.scan(exchange);
         let watched = part == Part::Answer && ends.listener == Listener::Client;
         let tap = watched.then(|| Tap::new(ends.acceptor));
-        Self { shared, exchange, ends, part, link, gate, stream, tap, changes }
+        let carried = shared.traffic.of(link);
+        Self { shared, exchange, ends, part, link, gate, stream, tap, carried, changes }
     }
 
     /// Runs until the direction ended in order.
@@ -117,6 +126,7 @@ impl<'a> Pump<'a> {
         if let Some(tap) = &mut self.tap {
             tap.delivered(self.shared, self.exchange, &self.stream, count);
         }
+        self.carried.fetch_add(count as u64, Ordering::Relaxed);
         self.stream.left(count);
         self.gate.sent(count, now);
     }

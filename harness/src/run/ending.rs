@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use highwater_history::{
     Outcome,
     format::Document,
-    outcome::{Crash, Ended, FinalPartition, LagWindow, Limit, Recovery, Witness},
+    outcome::{Crash, Ended, FinalPartition, LagWindow, Limit, Recovery, Traffic, Witness},
 };
 use highwater_workloads::Key;
 
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     cluster::{Life, NodeId},
     nemesis::{ClusterView, Partition},
+    proxy::{Endpoint, Link},
     steps::Span,
 };
 
@@ -63,6 +64,7 @@ impl Ending<'_> {
         outcome.assertions = self.played.assertions;
         outcome.witness = Some(self.witness);
         outcome.lag_windows = self.late;
+        outcome.traffic = self.world.net.traffic().into_iter().map(traffic).collect();
         Ok(outcome.write(&self.world.folder.outcome_path())?)
     }
 
@@ -113,6 +115,11 @@ impl Ending<'_> {
         };
         catalog.keys().filter_map(entry).collect()
     }
+}
+
+fn traffic((link, bytes): (Link, u64)) -> Traffic {
+    let name = |end: Endpoint| end.to_string();
+    Traffic { from: name(link.from), to: name(link.to), bytes }
 }
 
 fn crash(life: &Life) -> Crash {

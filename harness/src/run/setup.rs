@@ -120,7 +120,7 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     limits(&args)?;
     let name = args.schedule.clone().unwrap_or_else(|| "default".into());
     let asked_time = args.time.unwrap_or(DEFAULT_TIME);
-    let ask = Ask { seed, time_ms: asked_time.0, replicated: is_replicated(&args) };
+    let ask = Ask { seed, time_ms: asked_time.0, replicas: replicas(&args) };
     let Loaded { schedule, source } = schedule::load(&name, &ask)?;
     needs::apply(&mut args, &schedule, &source)?;
     preset(&mut args, &schedule)?;
@@ -192,10 +192,10 @@ fn cast(nodes: u32, controllers: ControllerPlacement, topics: &[TopicSetup]) -> 
     }
 }
 
-/// Whether partitions have followers, as far as the options say.
-fn is_replicated(args: &RunArgs) -> bool {
+/// Replicas of each partition, as far as the options say.
+fn replicas(args: &RunArgs) -> u32 {
     let usual = if args.preset == Some(Preset::Default) { 1 } else { 3 };
-    args.replication_factor.unwrap_or(usual).min(args.nodes.unwrap_or(3)) > 1
+    args.replication_factor.unwrap_or(usual).min(args.nodes.unwrap_or(3))
 }
 
 fn bad<T>(problem: String) -> Result<T, BadOption> {

@@ -7,17 +7,18 @@ use super::Entry;
 
 /// This schedule.
 pub static ENTRY: Entry = Entry {
-    make: |_| {
+    make: |ask| {
+        let replicas = assignment(ask.replicas);
         json!({
             "format": 1,
             "name": "compare",
             "about": "A leader kill; the leader alone in the ISR, then killed, wiped or without \
                       power; power loss of a majority. Each hits all settings at once.",
             "settings": {
-                "assignment": [1, 2, 3],
+                "assignment": replicas,
                 "options": {"workload": "matrix", "partitions": "1"},
             },
-            "steps": steps(),
+            "steps": steps(&replicas),
         })
     },
 };
@@ -27,7 +28,12 @@ const KEY: &str = "all_min1_clean_cached-0";
 /// How long a broker stays down: longer than its session, so that it is missed.
 const DOWN: &str = "3s";
 
-fn steps() -> Vec<Value> {
+/// The brokers that hold every key, the leader first; a schedule of this kind knows three.
+pub(super) fn assignment(replicas: u32) -> Vec<u32> {
+    (1..=replicas.clamp(1, 3)).collect()
+}
+
+fn steps(replicas: &[u32]) -> Vec<Value> {
     let mut steps = vec![json!({
         "when": "after 2s", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN,
     })];
@@ -37,21 +43,22 @@ fn steps() -> Vec<Value> {
         ("power-loss", json!({"aim": {"nodes": [1]}, "survives": "nothing"})),
     ] {
         steps.extend(leader_1_again());
-        steps.extend(alone([2, 3].as_slice(), "1"));
+        steps.extend(alone(&[2, 3], &[1]));
         steps.push(json!({"when": "after 1500ms", "do": fault, "with": with, "for": DOWN}));
     }
     steps.extend(leader_1_again());
-    steps.extend(alone([3].as_slice(), "1, 2"));
+    let majority: Vec<u32> = replicas.iter().copied().take(2).collect();
+    steps.extend(alone(&[3], &majority));
     steps.push(json!({
         "when": "after 1500ms", "do": "power-loss",
-        "with": {"aim": {"nodes": [1, 2]}, "survives": "nothing"}, "for": DOWN,
+        "with": {"aim": {"nodes": majority}, "survives": "nothing"}, "for": DOWN,
     }));
     steps.push(json!({"when": "healed and full", "within": "60s"}));
     steps
 }
 
 /// Twice: a controller may leave a partition whose only replica came back empty to the operator.
-fn leader_1_again() -> [Value; 4] {
+pub(super) fn leader_1_again() -> [Value; 4] {
     let election = |when: &str| json!({"when": when, "do": "preferred-election", "for": "10ms"});
     [
         election("healed and after 1s"),
@@ -63,13 +70,13 @@ fn leader_1_again() -> [Value; 4] {
 
 /// Replication of some is cut, heartbeats intact, until the ISR is what is left, and on until that
 /// is gone, too.
-fn alone(cut_off: &[i32], left: &str) -> [Value; 2] {
+fn alone(cut_off: &[u32], left: &[u32]) -> [Value; 2] {
     [
         json!({
             "when": "after 1s", "do": "cut",
             "with": {"from": {"nodes": cut_off}, "to": {"nodes": [1]}, "ways": "one-way"},
             "until": format!("leader({KEY}) == none"), "within": "40s",
         }),
-        json!({"when": format!("isr({KEY}) == [{left}]"), "within": "20s"}),
+        json!({"when": format!("isr({KEY}) == {left:?}"), "within": "20s"}),
     ]
 }

@@ -42,7 +42,7 @@ const ALONE: Urn = Urn {
 
 fn make(ask: &Ask) -> Value {
     let mut rng = stream(ask.seed, "schedule/default");
-    let Urn { mut always, sometimes } = if ask.replicated { REPLICATED } else { ALONE };
+    let Urn { mut always, sometimes } = if ask.replicas > 1 { REPLICATED } else { ALONE };
     always.shuffle(&mut rng);
     let kept: Vec<Draw> = sometimes.iter().copied().filter(|_| rng.random_bool(0.6)).collect();
     let mut steps = Vec::new();

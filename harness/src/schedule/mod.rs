@@ -19,8 +19,8 @@ pub struct Ask {
     pub seed: u64,
     /// How long faults may last, in milliseconds.
     pub time_ms: u64,
-    /// Whether partitions have followers.
-    pub replicated: bool,
+    /// Replicas of each partition, as far as the options say.
+    pub replicas: u32,
 }
 
 /// A schedule, and the text that it was read from.

@@ -13,7 +13,9 @@ use highwater_checker::{
 use highwater_history::{Offset, TimeNs, event::Acks, outcome::FaultOutcome};
 
 use super::{
-    availability, cause, exercised,
+    availability,
+    cause::Witnesses,
+    exercised,
     model::{CellFigures, Losses, Setting},
 };
 
@@ -63,22 +65,21 @@ fn figures(
     faults: &[FaultOutcome],
     power_cut: bool,
 ) -> CellFigures {
-    let states = view.run.registry.of_key(view.key);
     let records = &view.key.records;
+    let witnesses = Witnesses::of(view, faults);
     let mut figures = CellFigures { sent: records.len() as u64, ..CellFigures::default() };
     for record in records.ids() {
         let Some(at) = acknowledged_at(view, setting.acks, record) else { continue };
         figures.acknowledged += 1;
         let Some((offset, ruling)) = lost(view, record) else { continue };
-        let cause = cause::of(view, states, faults, (offset, at));
-        count(&mut figures.losses, &ruling, cause);
+        count(&mut figures.losses, &ruling, witnesses.cause(offset, at));
     }
     let windows = availability::fault_windows(faults);
     let gaps = availability::gaps(sends(view));
     figures.duplicates = view.log.as_ref().map_or(0, |log| log.again.len() as u64);
     figures.availability = availability::served(&windows, &gaps);
     figures.recovery_ms = availability::longest_recovery_ns(&windows, &gaps) as f64 / NS_PER_MS;
-    figures.exercised = exercised::of(setting, states, power_cut);
+    figures.exercised = exercised::of(setting, view.states(), power_cut);
     figures
 }
 

@@ -22,6 +22,23 @@ async fn without_rules_everything_passes_in_order() {
 }
 
 #[tokio::test]
+async fn what_a_link_carried_is_counted_by_direction() {
+    let bench = Bench::new().await;
+    let mut client = bench.client_of(ONE).await;
+    client.round_trip(OTHER, &[9; 1_000]).await;
+    client.round_trip(OTHER, &[9; 500]).await;
+    // A request: size, API, version, correlation id, client id "probe"; an answer: size and id.
+    let carried =
+        [(Link::to_node(ONE), 1_500 + 2 * 19), (Link::to_node(ONE).reversed(), 1_500 + 2 * 8)];
+    let all_there = async {
+        while bench.net.traffic() != carried.into() {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(timeout(LATE, all_there).await.is_ok(), "{:?}", bench.net.traffic());
+}
+
+#[tokio::test]
 async fn a_cut_of_requests_withholds_them_and_delivers_them_in_order_when_healed() {
     let bench = Bench::new().await;
     let mut client = bench.client_of(ONE).await;
