@@ -12,8 +12,9 @@ pub static ENTRY: Entry = Entry {
         json!({
             "format": 1,
             "name": "compare",
-            "about": "A leader kill; the leader alone in the ISR, then killed, wiped or without \
-                      power; power loss of a majority. Each hits all settings at once.",
+            "about": "A leader kill, and one while its followers lag; the leader alone in the ISR, \
+                      then killed, wiped or without power; power loss of a majority. Each hits \
+                      all settings at once.",
             "settings": {
                 "assignment": replicas,
                 "options": {"workload": "matrix", "partitions": "1"},
@@ -37,6 +38,8 @@ fn steps(replicas: &[u32]) -> Vec<Value> {
     let mut steps = vec![json!({
         "when": "after 2s", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN,
     })];
+    steps.extend(leader_1_again());
+    steps.extend(killed_while_followers_lag());
     for (fault, with) in [
         ("kill", json!({"aim": {"nodes": [1]}})),
         ("wipe", json!({"aim": {"nodes": [1]}})),
@@ -61,10 +64,22 @@ fn steps(replicas: &[u32]) -> Vec<Value> {
 pub(super) fn leader_1_again() -> [Value; 4] {
     let election = |when: &str| json!({"when": when, "do": "preferred-election", "for": "10ms"});
     [
-        election("healed and after 1s"),
+        election("healed and after 500ms"),
         json!({"when": "healed and full", "within": "60s"}),
-        election("after 1s"),
+        election("after 200ms"),
         json!({"when": format!("leader({KEY}) == 1"), "within": "10s"}),
+    ]
+}
+
+/// What the leader acknowledges alone meanwhile is nowhere else, though the ISR is full.
+fn killed_while_followers_lag() -> [Value; 2] {
+    [
+        json!({
+            "when": "after 1s", "do": "cut",
+            "with": {"from": {"nodes": [2, 3]}, "to": {"nodes": [1]}, "ways": "one-way"},
+            "for": "1s",
+        }),
+        json!({"when": "after 500ms", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN}),
     ]
 }
 

@@ -1,20 +1,51 @@
 //! What to choose, in sentences computed from the figures.
 
+mod down;
+
 use highwater_history::event::Acks;
 
-use super::model::{CalmCell, Cell, Setting};
+use super::{
+    comparison::Cluster,
+    model::{CalmCell, Cell, Setting},
+};
 use crate::text::{count, significant};
 
-/// One sentence a choice: what it costs and what it lost.
-pub(super) fn of(cells: &[Cell], calm: &[CalmCell]) -> Vec<String> {
+/// One sentence a choice: what it costs and what it lost; of several kinds of cluster the first
+/// speaks for itself, the others of how they differ from it.
+pub(super) fn of(clusters: &[Cluster]) -> Vec<String> {
+    let Some((first, others)) = clusters.split_first() else { return Vec::new() };
+    let (cells, calm) = (&first.cells, &first.calm);
     let mut sentences = Vec::new();
+    sentences.extend(choice(cells));
     sentences.extend(acks_levels(cells));
     sentences.extend(latency(calm));
     sentences.extend(floor(cells));
+    sentences.extend(down::sentence(&first.down));
     sentences.extend(unclean(cells));
     sentences.extend(flush(cells, calm));
-    sentences.extend(choice(cells));
+    sentences.extend(others.iter().filter_map(|other| instead(first, other)));
     sentences
+}
+
+/// What another kind of cluster costs and loses at acks=all without unclean elections.
+fn instead(first: &Cluster, other: &Cluster) -> Option<String> {
+    let durable = |s: &Setting| s.acks == Acks::All && !s.unclean;
+    let figures = |cluster: &Cluster| {
+        let lost = of_all(sum(&cluster.cells, durable)?, "acknowledged");
+        let written = percent(availability(&cluster.cells, durable)?);
+        let took = lightest(&cluster.calm, Acks::All, false);
+        let took = took.map(|cell| significant(cell.latency_ms.p50) + " ms");
+        Some((lost, written, took.unwrap_or("not measured".to_owned())))
+    };
+    let ((lost, written, took), (usual_lost, usual_written, usual_took)) =
+        (figures(other)?, figures(first)?);
+    Some(format!(
+        "{} instead of {}: acks=all with unclean election off lost {lost} instead of {usual_lost}, \
+         could be written {written} of the time under faults instead of {usual_written}, and took \
+         {took} in the median instead of {usual_took}.",
+        other.name(),
+        first.name(),
+    ))
 }
 
 /// The cells that differ from what `keep` fixes in nothing else.
@@ -207,6 +238,34 @@ mod tests {
         }
     }
 
+    fn of(cells: &[Cell], calm: &[CalmCell]) -> Vec<String> {
+        super::of(&[cluster(&[], cells, calm)])
+    }
+
+    fn cluster(differs: &[(&str, &str)], cells: &[Cell], calm: &[CalmCell]) -> Cluster {
+        let differs = differs.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let (cells, calm) = (cells.to_vec(), calm.to_vec());
+        Cluster { differs: differs.collect(), cells, calm, ..Cluster::default() }
+    }
+
+    #[test]
+    fn another_kind_of_cluster_is_told_by_its_differences() {
+        let one = |replicas, lost, availability| {
+            let cells = [cell(Acks::All, 2, false, lost, availability)];
+            cluster(&[("replication.factor", replicas)], &cells, &[])
+        };
+        let advice = super::of(&[one("3", 10, 0.5), one("1", 500, 0.25)]);
+        assert_eq!(
+            advice.last().map(String::as_str),
+            Some(
+                "replication.factor=1 instead of replication.factor=3: acks=all with unclean \
+                 election off lost 500 of 1,000 acknowledged records (50%) instead of 10 of 1,000 \
+                 acknowledged records (1%), could be written 25% of the time under faults instead \
+                 of 50%, and took not measured in the median instead of not measured."
+            )
+        );
+    }
+
     fn calm(acks: Acks, flushed: bool, p50: f64) -> CalmCell {
         CalmCell {
             acks,
@@ -215,8 +274,7 @@ mod tests {
             sends: 100,
             latency_ms: Latency { p50, p99: 2.0 * p50, p99_9: 3.0 * p50 },
             visible_ms: None,
-            copies_at_least: 1.0,
-            copies_at_most: 3.0,
+            copies: Some(2.0),
             disk_bytes_per_byte: 3.0,
         }
     }

@@ -9,12 +9,13 @@ use std::{
 use hdrhistogram::Histogram;
 use highwater_checker::view::{KeyView, RunView};
 use highwater_history::{
-    EventValue, FormatError, Key, RunFolder, TimeNs,
+    EventValue, FormatError, Key, Offset, RunFolder, TimeNs,
     event::{Acks, EventKind, Function, MicroOp, Process},
     reader::HistoryReader,
 };
 
 use super::{
+    comparison::{Figures, LinkCost},
     faulty,
     model::{CalmCell, Latency},
 };
@@ -31,12 +32,22 @@ struct Gathered {
     disk_bytes: u64,
 }
 
-/// Replicas that held records when these were acknowledged.
+/// A sample that was answered no later than this after an acknowledgement tells of it.
+const NEAR_NS: TimeNs = 10_000_000;
+
+/// What followers' samples told of records that had just been acknowledged.
 #[derive(Default)]
 struct Copies {
-    records: u64,
-    at_least: u64,
-    at_most: u64,
+    followers: u64,
+    asked: u64,
+    held: u64,
+}
+
+impl Copies {
+    /// The leader, and of its followers so many as held what they were asked about.
+    fn average(&self) -> Option<f64> {
+        (self.asked > 0).then(|| 1.0 + self.followers as f64 * self.held as f64 / self.asked as f64)
+    }
 }
 
 impl Gathered {
@@ -58,7 +69,6 @@ impl Gathered {
         value_bytes: u64,
     ) -> CalmCell {
         let payload = (self.acknowledged * value_bytes) as f64;
-        let average = |copies: u64| copies as f64 / self.copies.records.max(1) as f64;
         CalmCell {
             acks,
             flushed,
@@ -66,14 +76,14 @@ impl Gathered {
             sends: self.latency.len(),
             latency_ms: latency(&self.latency),
             visible_ms: (!self.visible.is_empty()).then(|| latency(&self.visible)),
-            copies_at_least: average(self.copies.at_least),
-            copies_at_most: average(self.copies.at_most),
+            copies: self.copies.average(),
             disk_bytes_per_byte: if payload > 0.0 { self.disk_bytes as f64 / payload } else { 0.0 },
         }
     }
 }
 
-/// The figures of a run, by acks level and flush policy; `offered_per_s` is its `--rate`.
+/// The figures of a run, by acks level and flush policy, and what its links carried; `offered_per_s`
+/// is its `--rate`.
 ///
 /// # Errors
 /// When the history cannot be read.
@@ -81,7 +91,7 @@ pub fn calm(
     folder: &RunFolder,
     (run, keys): (&RunView<'_>, &[KeyView<'_>]),
     offered_per_s: u32,
-) -> Result<Vec<CalmCell>, FormatError> {
+) -> Result<Figures, FormatError> {
     let mut latencies = latencies(&folder.history_path())?;
     let mut cells: BTreeMap<(Acks, bool), Gathered> = BTreeMap::new();
     for key in keys {
@@ -90,52 +100,76 @@ pub fn calm(
         for took_ns in latencies.remove(&key.key.key).unwrap_or_default() {
             cell.latency.saturating_record(took_ns);
         }
-        gather(key, cell);
+        gather(key, setting.acks, cell);
         cell.disk_bytes += disk_bytes(folder.path(), key);
     }
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
-    let cell = |(of, gathered): (&(Acks, bool), &Gathered)| {
-        gathered.cell(*of, offered_per_s, value_bytes.unwrap_or(0))
-    };
-    Ok(cells.iter().map(cell).collect())
+    let value_bytes = value_bytes.unwrap_or(0);
+    let cell =
+        |(of, gathered): (&(Acks, bool), &Gathered)| gathered.cell(*of, offered_per_s, value_bytes);
+    let payload = cells.values().map(|cell| cell.acknowledged * value_bytes).sum();
+    let link = links(run, payload).map(|bytes_per_byte| LinkCost { offered_per_s, bytes_per_byte });
+    Ok(Figures::Calm(cells.iter().map(cell).collect(), link))
 }
 
-fn gather(view: &KeyView<'_>, cell: &mut Gathered) {
+/// Bytes between nodes for each of so many bytes of payload, where the proxies counted any.
+fn links(run: &RunView<'_>, payload: u64) -> Option<f64> {
+    let traffic = &run.evidence.outcome.as_ref()?.traffic;
+    let brokers = &run.evidence.manifest.as_ref()?.target.nodes;
+    let is_broker = |end: &str| {
+        let node = brokers.iter().find(|node| node.id.to_string() == end);
+        node.is_some_and(|node| node.roles.iter().any(|role| role == "broker"))
+    };
+    let between = traffic.iter().filter(|link| is_broker(&link.from) && is_broker(&link.to));
+    let bytes: u64 = between.map(|link| link.bytes).sum();
+    (bytes > 0 && payload > 0).then(|| bytes as f64 / payload as f64)
+}
+
+fn gather(view: &KeyView<'_>, acks: Acks, cell: &mut Gathered) {
     let records = &view.key.records;
-    for record in records.ids().filter(|record| records.is_acknowledged(*record)) {
-        let Some(at) = view.sender(record).map(|sender| sender.completed_at) else { continue };
+    let followers = followers(view);
+    cell.copies.followers = cell.copies.followers.max(followers.len() as u64);
+    for record in records.ids() {
+        let Some(at) = faulty::acknowledged_at(view, acks, record) else { continue };
         cell.acknowledged += 1;
         if let Some(reader) = records.reader(record) {
             // A poll may have been answered before the acknowledgement arrived.
             cell.visible.saturating_record(view.op(reader).completed_at.saturating_sub(at).max(1));
         }
         if let Some(offset) = records.ack(record, &view.run.index.ops) {
-            let (at_least, at_most) = copies(view, offset, at);
-            cell.copies.records += 1;
-            cell.copies.at_least += at_least;
-            cell.copies.at_most += at_most;
+            followers.iter().for_each(|leo| ask(leo, (offset, at), &mut cell.copies));
         }
     }
 }
 
-/// How many replicas held an offset at a time: surely at least, surely at most.
-fn copies(view: &KeyView<'_>, offset: i64, at: TimeNs) -> (u64, u64) {
-    let replicas = view.run.registry.of_key(view.key).last().map_or(0, |s| s.replicas.len()) as u64;
-    let told = view.run.sayings.replicas(&view.key.key);
-    let (mut nodes, mut held, mut lacked) = (Vec::new(), 0, 0);
-    for one in told {
-        if !nodes.contains(&one.node) {
-            nodes.push(one.node);
-        }
+/// What one follower said of its LEO: asked when, answered when, what.
+type Told = Vec<(TimeNs, TimeNs, Offset)>;
+
+/// What each follower said, in order of time; none where leadership moved while anything was sent.
+fn followers(view: &KeyView<'_>) -> Vec<Told> {
+    let ended = faulty::sends(view).map(|send| send.completed_at).max().unwrap_or(0);
+    // A cluster that is being stopped moves leaders.
+    let mut states = view.states().iter().take_while(|state| state.at <= ended);
+    let Some(first) = states.next() else { return Vec::new() };
+    if states.any(|state| state.leader != first.leader) {
+        return Vec::new();
     }
-    for node in nodes {
-        let of_node = || told.iter().filter(|one| one.node == node);
-        let last = of_node().rev().find(|one| one.answered <= at);
-        let next = of_node().find(|one| one.asked >= at);
-        held += u64::from(last.is_some_and(|one| one.state.leo.is_some_and(|leo| leo > offset)));
-        lacked += u64::from(next.is_some_and(|one| one.state.leo.is_some_and(|leo| leo <= offset)));
+    let ids = first.replicas.iter().filter(|node| Some(**node) != first.leader);
+    let told = |node| {
+        let samples = view.replica_samples().iter().filter(|one| one.node == node);
+        samples.filter_map(|one| Some((one.asked, one.answered, one.state.leo?))).collect()
+    };
+    ids.map(|node| told(*node)).collect()
+}
+
+/// Adds whether a follower held an offset right after its acknowledgement, when it was asked then.
+fn ask(told: &Told, (offset, at): (Offset, TimeNs), copies: &mut Copies) {
+    let next = told.partition_point(|(asked, ..)| *asked < at);
+    let Some((_, answered, leo)) = told.get(next) else { return };
+    if *answered <= at.saturating_add(NEAR_NS) {
+        copies.asked += 1;
+        copies.held += u64::from(*leo > offset);
     }
-    (held, replicas.saturating_sub(lacked))
 }
 
 /// From the intended start of each ok send to its end, by key.
@@ -180,4 +214,23 @@ fn segments(folder: &PathBuf) -> Vec<u64> {
 fn latency(histogram: &Histogram<u64>) -> Latency {
     let at = |quantile: f64| histogram.value_at_quantile(quantile) as f64 / NS_PER_MS;
     Latency { p50: at(0.5), p99: at(0.99), p99_9: at(0.999) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Copies, NEAR_NS, ask};
+
+    #[test]
+    fn only_a_sample_asked_and_answered_right_after_the_acknowledgement_tells_of_copies() {
+        let told = vec![(100, 110, 5), (200, 210, 6), (200 + 2 * NEAR_NS, 201 + 2 * NEAR_NS, 9)];
+        let mut copies = Copies { followers: 2, ..Copies::default() };
+        assert_eq!(copies.average(), None);
+        ask(&told, (5, 150), &mut copies);
+        assert_eq!((copies.asked, copies.held), (1, 1));
+        ask(&told, (6, 150), &mut copies);
+        assert_eq!((copies.asked, copies.held), (2, 1));
+        ask(&told, (6, 201), &mut copies);
+        assert_eq!(copies.asked, 2, "the next sample came too late");
+        assert_eq!(copies.average(), Some(2.0));
+    }
 }

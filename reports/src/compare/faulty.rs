@@ -65,15 +65,13 @@ fn figures(
     faults: &[FaultOutcome],
     power_cut: bool,
 ) -> CellFigures {
-    let records = &view.key.records;
     let witnesses = Witnesses::of(view, faults);
-    let mut figures = CellFigures { sent: records.len() as u64, ..CellFigures::default() };
-    for record in records.ids() {
-        let Some(at) = acknowledged_at(view, setting.acks, record) else { continue };
-        figures.acknowledged += 1;
-        let Some((offset, ruling)) = lost(view, record) else { continue };
-        count(&mut figures.losses, &ruling, witnesses.cause(offset, at));
-    }
+    let sent = view.key.records.len() as u64;
+    let mut figures = CellFigures { sent, ..CellFigures::default() };
+    figures.acknowledged = each_loss(&witnesses, setting.acks, |place, at, ruling| {
+        let cause = witnesses.cause(place, at);
+        count(&mut figures.losses, &ruling, cause);
+    });
     let windows = availability::fault_windows(faults);
     let gaps = availability::gaps(sends(view));
     figures.duplicates = view.log.as_ref().map_or(0, |log| log.again.len() as u64);
@@ -83,8 +81,28 @@ fn figures(
     figures
 }
 
+/// Shows every acknowledged record that is gone: where it stood, when it was acknowledged, what
+/// permits that it is gone; gives how many were acknowledged.
+pub(super) fn each_loss(
+    witnesses: &Witnesses<'_>,
+    acks: Acks,
+    mut show: impl FnMut(Option<Offset>, TimeNs, Ruling),
+) -> u64 {
+    let view = witnesses.view;
+    let mut acknowledged = 0;
+    for record in view.key.records.ids() {
+        let Some(at) = acknowledged_at(view, acks, record) else { continue };
+        acknowledged += 1;
+        let place = witnesses.place(record);
+        if let Some(ruling) = lost(view, record, place) {
+            show(place, at, ruling);
+        }
+    }
+    acknowledged
+}
+
 /// The sends of a key, each once.
-fn sends<'a>(view: &'a KeyView<'a>) -> impl Iterator<Item = &'a Operation> {
+pub(super) fn sends<'a>(view: &'a KeyView<'a>) -> impl Iterator<Item = &'a Operation> {
     let mut last = None;
     view.key.records.ids().filter_map(move |record| {
         let op = view.key.records.sender(record)?;
@@ -95,7 +113,7 @@ fn sends<'a>(view: &'a KeyView<'a>) -> impl Iterator<Item = &'a Operation> {
 }
 
 /// When a record was acknowledged; at acks=0, when it had been sent.
-fn acknowledged_at(view: &KeyView<'_>, acks: Acks, record: RecordId) -> Option<TimeNs> {
+pub(super) fn acknowledged_at(view: &KeyView<'_>, acks: Acks, record: RecordId) -> Option<TimeNs> {
     let records = &view.key.records;
     let sender = view.sender(record)?;
     let counts = match acks {
@@ -105,23 +123,22 @@ fn acknowledged_at(view: &KeyView<'_>, acks: Acks, record: RecordId) -> Option<T
     counts.then_some(sender.completed_at)
 }
 
-/// Where a record was and what permits its absence; none when it is there.
-fn lost(view: &KeyView<'_>, record: RecordId) -> Option<(Option<Offset>, Ruling)> {
+/// What permits a record's absence; none when it is there.
+fn lost(view: &KeyView<'_>, record: RecordId, place: Option<Offset>) -> Option<Ruling> {
     let log = view.log.as_ref()?;
     let records = &view.key.records;
     if log.committed_place(record).is_some() {
         return None;
     }
-    let offset = records.ack(record, &view.run.index.ops);
-    if offset.is_some_and(|offset| offset < log.from) {
+    if place.is_some_and(|place| place < log.from) {
         return None;
     }
     // Nobody ever said where such a record was, so nothing but its acks level is to be judged.
     if view.acks(record) == Acks::Zero && !records.is_read(record) {
         let never = Permission::new("c.2 acks=0", "nobody acknowledges acks=0");
-        return Some((offset, Ruling::Permitted(never)));
+        return Some(Ruling::Permitted(never));
     }
-    Some((offset, view.loss(record, offset)))
+    Some(view.loss(record, place))
 }
 
 fn count(losses: &mut Losses, ruling: &Ruling, cause: String) {

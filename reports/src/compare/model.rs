@@ -1,79 +1,11 @@
-//! `compare.json`: the figures of a comparison.
+//! Rows of `compare.json`: one choice of settings and what it costs and loses.
 
 use std::{collections::BTreeMap, fmt};
 
-use highwater_history::{
-    event::Acks,
-    format::Document,
-    verdict::{AnomalyCounts, Validity},
-};
+use highwater_history::event::Acks;
 use serde::{Deserialize, Serialize};
 
-use super::{advice, spread::Spread};
-
-/// A comparison: many runs, one table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Format version, 1.
-    pub format: u64,
-    /// What was compared: the target and its version.
-    pub target: String,
-    /// The command that repeats it.
-    pub command: String,
-    /// Further settings that all cells share: replication factor, controllers, ELR, lag limit.
-    pub shared: BTreeMap<String, String>,
-    /// Every run.
-    pub runs: Vec<ComparedRun>,
-    /// The table, in the order of settings.
-    pub cells: Vec<Cell>,
-    /// Figures without faults, by acks level, flush and offered load.
-    pub calm: Vec<CalmCell>,
-    /// What to choose, in sentences computed from the figures.
-    pub advice: Vec<String>,
-}
-
-impl Document for Comparison {
-    const WHAT: &'static str = "comparison";
-    const FORMAT: u64 = 1;
-}
-
-impl Comparison {
-    /// Puts runs together.
-    pub fn of(
-        (target, command): (String, String),
-        shared: BTreeMap<String, String>,
-        faulty: Vec<FaultyRun>,
-        calm: Vec<CalmCell>,
-    ) -> Comparison {
-        let mut by_setting: BTreeMap<Setting, Vec<CellFigures>> = BTreeMap::new();
-        for run in &faulty {
-            for (setting, figures) in &run.cells {
-                by_setting.entry(setting.clone()).or_default().push(figures.clone());
-            }
-        }
-        let cells: Vec<Cell> =
-            by_setting.into_iter().map(|(setting, runs)| Cell::of(setting, &runs)).collect();
-        let runs = faulty.into_iter().map(|run| run.run).collect();
-        let advice = advice::of(&cells, &calm);
-        Comparison { format: Self::FORMAT, target, command, shared, runs, cells, calm, advice }
-    }
-}
-
-/// A run that the comparison stands on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComparedRun {
-    /// Its seed.
-    pub seed: u64,
-    /// Its folder.
-    pub folder: String,
-    /// Its verdict.
-    pub verdict: Validity,
-    /// Its anomalies.
-    pub anomalies: AnomalyCounts,
-    /// The one command that repeats it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reproduce: Option<String>,
-}
+use super::spread::Spread;
 
 /// One choice of settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -150,15 +82,6 @@ pub struct CellFigures {
     pub exercised: BTreeMap<String, bool>,
 }
 
-/// A run with faults, boiled down.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FaultyRun {
-    /// Which run.
-    pub run: ComparedRun,
-    /// Its cells.
-    pub cells: BTreeMap<Setting, CellFigures>,
-}
-
 /// One row of the table: a cell over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
@@ -184,7 +107,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    fn of(setting: Setting, runs: &[CellFigures]) -> Cell {
+    /// A cell from its figures, one a run.
+    pub(super) fn of(setting: Setting, runs: &[CellFigures]) -> Cell {
         let spread = |of: fn(&CellFigures) -> f64| Spread::of(runs.iter().map(of));
         let mut losses = Losses::default();
         let mut exercised = BTreeMap::new();
@@ -240,10 +164,37 @@ pub struct CalmCell {
     pub latency_ms: Latency,
     /// From the acknowledgement of a record to the first poll that returned it, where polls did.
     pub visible_ms: Option<Latency>,
-    /// Replicas that held a record when it was acknowledged, on average: surely at least.
-    pub copies_at_least: f64,
-    /// The same: surely at most.
-    pub copies_at_most: f64,
-    /// Bytes in the replicas' logs for each acknowledged byte of payload.
+    /// Replicas that held a record a few milliseconds after its acknowledgement, on average: at most
+    /// so many held it at the acknowledgement. None where no sample was near enough.
+    pub copies: Option<f64>,
+    /// Bytes in the replicas' logs for each acknowledged byte of payload; at acks=0 for each sent.
     pub disk_bytes_per_byte: f64,
+}
+
+/// What became of one choice of settings while a number of its replicas had lost power.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DownCell {
+    /// Its settings.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// Where the controllers lived: in processes of their own, or combined with the brokers.
+    pub controllers: Controllers,
+    /// How many replicas were down.
+    pub down: u32,
+    /// The part of the time in which it could be written, 0 to 1, once the cluster knew.
+    pub availability: f64,
+    /// Records acknowledged over the whole run; of acks=0 sent.
+    pub acknowledged: u64,
+    /// Those that this power loss cost.
+    pub lost: u64,
+}
+
+/// Where controllers live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Controllers {
+    /// In processes of their own.
+    Separate,
+    /// In the brokers' processes.
+    Combined,
 }

@@ -1,0 +1,135 @@
+//! `compare.json`: the figures of a comparison, and how runs become one.
+
+use std::collections::BTreeMap;
+
+use highwater_history::{
+    format::Document,
+    verdict::{AnomalyCounts, Validity},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    advice,
+    model::{CalmCell, Cell, CellFigures, DownCell, Setting},
+};
+
+/// A comparison: many runs, one table for each kind of cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Format version, 1.
+    pub format: u64,
+    /// What was compared: the target and its version.
+    pub target: String,
+    /// The command that repeats it.
+    pub command: String,
+    /// Settings that all clusters share.
+    pub shared: BTreeMap<String, String>,
+    /// Each kind of cluster, in the order of the command.
+    pub clusters: Vec<Cluster>,
+    /// What to choose, in sentences computed from the figures.
+    pub advice: Vec<String>,
+}
+
+impl Document for Comparison {
+    const WHAT: &'static str = "comparison";
+    const FORMAT: u64 = 1;
+}
+
+/// What was measured on one kind of cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// In which settings it differs from the others; empty when it is the only one.
+    pub differs: BTreeMap<String, String>,
+    /// The table, in the order of settings.
+    pub cells: Vec<Cell>,
+    /// With one replica down, two, ..., by settings.
+    pub down: Vec<DownCell>,
+    /// Figures without faults, by acks level, flush and offered load.
+    pub calm: Vec<CalmCell>,
+    /// What the links between brokers carried without faults, by offered load.
+    pub links: Vec<LinkCost>,
+    /// Every run.
+    pub runs: Vec<ComparedRun>,
+}
+
+/// What the links between brokers carried in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkCost {
+    /// Sends a second over the whole run that were asked for.
+    pub offered_per_s: u32,
+    /// Bytes for each acknowledged byte of payload, all keys together; at acks=0 for each sent.
+    pub bytes_per_byte: f64,
+}
+
+/// A run that the comparison stands on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedRun {
+    /// Its schedule.
+    pub schedule: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Its folder, in the comparison's.
+    pub folder: String,
+    /// Its verdict.
+    pub verdict: Validity,
+    /// Its anomalies.
+    pub anomalies: AnomalyCounts,
+    /// The one command that repeats it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
+}
+
+/// The figures of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figures {
+    /// With one fault after the other.
+    Faulty(BTreeMap<Setting, CellFigures>),
+    /// Without faults.
+    Calm(Vec<CalmCell>, Option<LinkCost>),
+    /// With more and more replicas down.
+    Down(Vec<DownCell>),
+}
+
+impl Cluster {
+    /// Puts the runs of one kind of cluster together.
+    pub fn of(differs: BTreeMap<String, String>, all: Vec<(ComparedRun, Figures)>) -> Cluster {
+        let mut cluster = Cluster { differs, ..Cluster::default() };
+        let mut by_setting: BTreeMap<Setting, Vec<CellFigures>> = BTreeMap::new();
+        for (run, figures) in all {
+            cluster.runs.push(run);
+            match figures {
+                Figures::Faulty(cells) => {
+                    for (setting, figures) in cells {
+                        by_setting.entry(setting).or_default().push(figures);
+                    }
+                }
+                Figures::Calm(cells, link) => {
+                    cluster.calm.extend(cells);
+                    cluster.links.extend(link);
+                }
+                Figures::Down(cells) => cluster.down.extend(cells),
+            }
+        }
+        let cells = by_setting.into_iter().map(|(setting, runs)| Cell::of(setting, &runs));
+        cluster.cells = cells.collect();
+        cluster
+    }
+
+    /// In which settings it differs from the others, in words; empty when it is the only one.
+    pub fn name(&self) -> String {
+        let words = self.differs.iter().map(|(name, value)| format!("{name}={value}"));
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Comparison {
+    /// A comparison of these kinds of cluster.
+    pub fn of(
+        (target, command): (String, String),
+        shared: BTreeMap<String, String>,
+        clusters: Vec<Cluster>,
+    ) -> Comparison {
+        let advice = advice::of(&clusters);
+        Comparison { format: Self::FORMAT, target, command, shared, clusters, advice }
+    }
+}

@@ -1,0 +1,102 @@
+//! What settings cost without faults: latency, visibility, copies, bytes.
+
+use std::collections::BTreeSet;
+
+use highwater_history::event::Acks;
+use maud::{Markup, html};
+
+use super::dash;
+use crate::{
+    compare::{
+        comparison::LinkCost,
+        curve::{Curve, curves},
+        model::CalmCell,
+    },
+    parts::table,
+    text::{count, significant},
+};
+
+/// Tables and curves of the runs without faults.
+pub(super) fn costs(calm: &[CalmCell], links: &[LinkCost]) -> Markup {
+    if calm.is_empty() {
+        return html! { h2 { "Costs without faults" } p { "Not measured." } };
+    }
+    let heads = [
+        ("", "acks"),
+        ("", "flush"),
+        ("num", "offered/s"),
+        ("num", "sends"),
+        ("num", "p50 ms"),
+        ("num", "p99 ms"),
+        ("num", "p99.9 ms"),
+        ("num", "visible p50 ms"),
+        ("num", "copies ≤10 ms after ack"),
+        ("num", "disk bytes/byte"),
+    ];
+    let rows = html! {
+        @for cell in calm {
+            tr {
+                td { (cell.acks.as_str()) }
+                td { @if cell.flushed { "every batch" } @else { "none" } }
+                td class="num" { (count(cell.offered_per_s.into())) }
+                td class="num" { (count(cell.sends)) }
+                td class="num" { (significant(cell.latency_ms.p50)) }
+                td class="num" { (significant(cell.latency_ms.p99)) }
+                td class="num" { (significant(cell.latency_ms.p99_9)) }
+                td class="num" { (cell.visible_ms.map_or(dash(), |v| significant(v.p50))) }
+                td class="num" { (cell.copies.map_or(dash(), significant)) }
+                td class="num" { (significant(cell.disk_bytes_per_byte)) }
+            }
+        }
+    };
+    html! {
+        h2 { "Costs without faults" }
+        (table("wide", "Latency from the intended start of a send", &heads, &rows))
+        (carried(links))
+        figure {
+            figcaption class="note" { "Median latency, ms, against sends offered per second" }
+            (curves("Median latency against load", &lines(calm, |cell| cell.latency_ms.p50)))
+        }
+        figure {
+            figcaption class="note" { "p99 latency, ms, against sends offered per second" }
+            (curves("p99 latency against load", &lines(calm, |cell| cell.latency_ms.p99)))
+        }
+    }
+}
+
+/// What replication put on the links between brokers.
+fn carried(links: &[LinkCost]) -> Markup {
+    let each = links.iter().map(|link| {
+        let offered = count(link.offered_per_s.into());
+        format!("{} at {offered} sends a second", significant(link.bytes_per_byte))
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    html! {
+        @if !links.is_empty() {
+            p class="note" {
+                "Bytes on the links between brokers for each acknowledged byte of payload, headers \
+                 and empty fetches included: " (each) "."
+            }
+        }
+    }
+}
+
+/// One line for each acks level and flush policy.
+fn lines(calm: &[CalmCell], of: fn(&CalmCell) -> f64) -> Vec<Curve> {
+    let kinds: BTreeSet<(Acks, bool)> = calm.iter().map(|c| (c.acks, c.flushed)).collect();
+    let line = |(acks, flushed): (Acks, bool)| {
+        let own = calm.iter().filter(|cell| (cell.acks, cell.flushed) == (acks, flushed));
+        let mut points: Vec<(f64, f64)> =
+            own.map(|cell| (f64::from(cell.offered_per_s), of(cell))).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let flush = if flushed { ", flushed" } else { "" };
+        let class = match acks {
+            Acks::All => "acks-all",
+            Acks::One => "acks-one",
+            Acks::Zero => "acks-zero",
+        };
+        let class = if flushed { format!("{class} dashed") } else { class.to_owned() };
+        Curve { name: format!("acks={}{flush}", acks.as_str()), class, points }
+    };
+    kinds.into_iter().map(line).collect()
+}

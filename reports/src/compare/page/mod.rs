@@ -1,0 +1,101 @@
+//! The page of a comparison: the table first, then what it stands on.
+
+mod costs;
+mod details;
+pub(super) mod down;
+mod losses;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{
+    comparison::{Cluster, Comparison},
+    model::Setting,
+};
+use crate::{
+    page::STYLE,
+    text::{count, counted},
+};
+
+const OWN_STYLE: &str = include_str!("../../../assets/compare.css");
+
+/// One self-contained page.
+pub fn page(comparison: &Comparison) -> String {
+    let title = format!("What settings cost and lose: {}", comparison.target);
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Highwater" }
+                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
+            }
+            body {
+                main {
+                    header { h1 { (title) } (basis(comparison)) }
+                    section aria-label="Advice" { (advice(comparison)) }
+                    @for cluster in &comparison.clusters { (of_cluster(cluster)) }
+                    p class="note" { "Repeat all: " code { (comparison.command) } }
+                }
+                footer { "Highwater " (env!("CARGO_PKG_VERSION")) ". This file needs no other." }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn of_cluster(cluster: &Cluster) -> Markup {
+    let name = cluster.name();
+    let label = |what: &str| {
+        if name.is_empty() { what.to_owned() } else { format!("{what}, {name}") }
+    };
+    html! {
+        @if !name.is_empty() { h2 class="cluster" { "With " (name) } }
+        section aria-label=(label("Losses")) { (losses::heat(&cluster.cells)) }
+        section aria-label=(label("Brokers down")) { (down::table_of(&cluster.down)) }
+        section aria-label=(label("Causes")) { (losses::causes(&cluster.cells)) }
+        section aria-label=(label("Costs")) { (costs::costs(&cluster.calm, &cluster.links)) }
+        section aria-label=(label("Every cell")) { (details::details(&cluster.cells)) }
+        section aria-label=(label("Runs")) { (details::runs(&cluster.runs)) }
+    }
+}
+
+fn basis(comparison: &Comparison) -> Markup {
+    let runs: u64 = comparison.clusters.iter().map(|cluster| cluster.runs.len() as u64).sum();
+    let shared = comparison.shared.iter().map(|(name, value)| format!("{name} {value}"));
+    let shared = shared.collect::<Vec<_>>().join(", ");
+    html! {
+        p class="note" {
+            (counted(runs, "run")) "; every fault hits all settings at the same instant"
+            @if !shared.is_empty() { "; all with " (shared) }
+            ". Lost: acknowledged, and absent from the log after recovery; at acks=0, sent and \
+             absent. A loss that no clause of the contract permits is red."
+        }
+    }
+}
+
+fn advice(comparison: &Comparison) -> Markup {
+    html! { ul class="advice" { @for sentence in &comparison.advice { li { (sentence) } } } }
+}
+
+/// The heads of a row that begins with its setting.
+const SETTING: [(&str, &str); 4] = [("", "acks"), ("", "min ISR"), ("", "unclean"), ("", "flush")];
+
+fn setting(of: &Setting) -> Markup {
+    html! {
+        td { (of.acks.as_str()) }
+        td { (of.min_isr) }
+        td { @if of.unclean { "on" } @else { "off" } }
+        td class="nowrap" { @if of.flushed { "every batch" } @else { "none" } }
+    }
+}
+
+/// What stands where nothing happened.
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn count_or_dash(of: Option<&u64>) -> String {
+    of.map_or(dash(), |of| count(*of))
+}
