@@ -6,7 +6,7 @@ use highwater_history::event::Acks;
 
 use super::{
     comparison::Cluster,
-    model::{CalmCell, Cell, Setting},
+    model::{ByKind, CalmCell, Cell, Losses, Setting},
 };
 use crate::text::{count, significant};
 
@@ -87,16 +87,11 @@ fn acks_levels(cells: &[Cell]) -> Option<String> {
 
 /// What kills, lost disks and power losses cost these cells.
 fn by_kind<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
-    let (mut kills, mut disks, mut power) = (0, 0, 0);
-    for (fault, lost) in cells.flat_map(|cell| &cell.losses.by_fault) {
-        match fault.split(' ').next() {
-            Some("wipe") => disks += lost,
-            Some("power-loss") => power += lost,
-            _ => kills += lost,
-        }
-    }
-    let [kills, disks, power] =
-        [kills, disks, power].map(|lost| if lost == 0 { "none".to_owned() } else { count(lost) });
+    let mut losses = Losses::default();
+    cells.for_each(|cell| losses.add(&cell.losses));
+    let kinds = losses.by_kind();
+    let [kills, disks, power] = [kinds.kills, kinds.disks, kinds.power]
+        .map(|lost| if lost == 0 { "none".to_owned() } else { count(lost) });
     format!("kills cost {kills}, lost disks {disks}, power losses {power}")
 }
 
@@ -168,11 +163,9 @@ fn unclean(cells: &[Cell]) -> Option<String> {
 }
 
 fn power_losses(cells: &[Cell], flushed: bool) -> u64 {
-    let clean =
-        cells.iter().filter(|cell| !cell.setting.unclean && cell.setting.flushed == flushed);
-    let by_fault =
-        clean.filter(|cell| cell.setting.acks == Acks::All).flat_map(|cell| &cell.losses.by_fault);
-    by_fault.filter(|(fault, _)| fault.starts_with("power-loss")).map(|(_, lost)| lost).sum()
+    let durable = |s: &Setting| s.acks == Acks::All && !s.unclean && s.flushed == flushed;
+    let of = cells.iter().filter(|cell| durable(&cell.setting));
+    of.map(|cell| cell.losses.by_kind().power).sum()
 }
 
 fn flush(cells: &[Cell], calm: &[CalmCell]) -> Option<String> {
@@ -188,24 +181,44 @@ fn flush(cells: &[Cell], calm: &[CalmCell]) -> Option<String> {
     ))
 }
 
-/// Of the cells that lost nothing the one that could be written most.
-fn choice(cells: &[Cell]) -> Option<String> {
-    cells.first()?;
-    let written = cells.iter().filter(|cell| cell.setting.acks != Acks::Zero);
-    let safe = written.filter(|cell| cell.losses.records == 0 && cell.acknowledged.total > 0.0);
-    let best = safe.max_by(|a, b| {
-        let by = a.availability.median.total_cmp(&b.availability.median);
-        // Of equals the one that asks for less.
-        by.then(b.setting.flushed.cmp(&a.setting.flushed))
+/// Which losses count.
+type Counted = fn(ByKind) -> u64;
+
+/// What to choose when kills must lose nothing, power losses neither, lost disks neither.
+fn choice(cells: &[Cell]) -> Vec<String> {
+    // What acks=1 did not lose this time it may lose the next.
+    if !cells.iter().any(|cell| cell.setting.acks == Acks::All) {
+        return Vec::new();
+    }
+    let levels: [(&str, Counted); 3] = [
+        ("kills", |lost| lost.kills + lost.other),
+        ("kills and power losses", |lost| lost.kills + lost.power + lost.other),
+        ("kills, power losses and lost disks", |lost| {
+            lost.kills + lost.power + lost.disks + lost.other
+        }),
+    ];
+    let each = levels.iter();
+    each.map(|(name, lost)| format!("To lose nothing by {name}: {}.", safest(cells, *lost)))
+        .collect()
+}
+
+/// Of the acks=all cells that lost nothing, counted by `lost`, the one that could be written most.
+fn safest(cells: &[Cell], lost: Counted) -> String {
+    let safe = cells.iter().filter(|cell| {
+        let counts = cell.setting.acks == Acks::All && cell.acknowledged.total > 0.0;
+        counts && lost(cell.losses.by_kind()) == 0
     });
-    Some(match best {
-        Some(best) => format!(
-            "If nothing may be lost under these faults: {}. It could be written {} of the time \
-             under faults.",
+    // Of those that can hardly be told apart the one that asks for less.
+    let rank = |cell: &Cell| (100.0 * cell.availability.median).round() as u64;
+    let best = safe.max_by_key(|cell| {
+        (rank(cell), !cell.setting.flushed, !cell.setting.unclean, cell.setting.min_isr)
+    });
+    best.map_or("no setting did".to_owned(), |best| {
+        format!(
+            "{}; it could be written {} of the time under faults",
             best.setting,
             percent(best.availability.median)
-        ),
-        None => "Every choice lost something under these faults.".to_owned(),
+        )
     })
 }
 
@@ -213,10 +226,7 @@ fn choice(cells: &[Cell]) -> Option<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{
-        super::model::{Latency, Losses},
-        *,
-    };
+    use super::{super::model::Latency, *};
     use crate::compare::Spread;
 
     fn cell(acks: Acks, min_isr: u32, unclean: bool, lost: u64, availability: f64) -> Cell {
@@ -297,12 +307,9 @@ mod tests {
             text.contains("at acks=1, of 1,000 records kills cost 50, lost disks none"),
             "{text}"
         );
-        assert!(
-            text.contains(
-                "nothing may be lost under these faults: acks=all, min.insync.replicas=2"
-            )
-        );
-        assert!(text.contains("could be written 70% of the time"), "{text}");
+        let choice = "To lose nothing by kills: acks=all, min.insync.replicas=2, unclean election \
+                      off, no flush; it could be written 70% of the time under faults.";
+        assert!(text.contains(choice), "{text}");
     }
 
     #[test]

@@ -82,8 +82,9 @@ impl Gathered {
     }
 }
 
-/// The figures of a run, by acks level and flush policy, and what its links carried; `offered_per_s`
-/// is its `--rate`.
+/// The figures of a run, by acks level and flush policy, and what its links carried.
+///
+/// `offered_per_s` is its `--rate`.
 ///
 /// # Errors
 /// When the history cannot be read.

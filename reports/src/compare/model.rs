@@ -24,11 +24,11 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "acks={}, min.insync.replicas={}, unclean election {}, flush {}",
+            "acks={}, min.insync.replicas={}, unclean election {}, {}",
             self.acks.as_str(),
             self.min_isr,
             if self.unclean { "on" } else { "off" },
-            if self.flushed { "every batch" } else { "none" },
+            if self.flushed { "every batch flushed" } else { "no flush" },
         )
     }
 }
@@ -48,7 +48,35 @@ pub struct Losses {
     pub by_fault: BTreeMap<String, u64>,
 }
 
+/// What losses are put down to, in the words of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ByKind {
+    /// Processes that were killed or stopped.
+    pub kills: u64,
+    /// Disks that were wiped.
+    pub disks: u64,
+    /// Machines without power.
+    pub power: u64,
+    /// Nobody can tell.
+    pub other: u64,
+}
+
 impl Losses {
+    /// The losses by the kind of fault that caused them.
+    pub(super) fn by_kind(&self) -> ByKind {
+        let mut kinds = ByKind::default();
+        for (fault, lost) in &self.by_fault {
+            let kind = match fault.split(' ').next() {
+                Some("kill" | "stop") => &mut kinds.kills,
+                Some("wipe") => &mut kinds.disks,
+                Some("power-loss") => &mut kinds.power,
+                _ => &mut kinds.other,
+            };
+            *kind += lost;
+        }
+        kinds
+    }
+
     pub(super) fn add(&mut self, other: &Losses) {
         self.records += other.records;
         self.forbidden += other.forbidden;
@@ -164,8 +192,8 @@ pub struct CalmCell {
     pub latency_ms: Latency,
     /// From the acknowledgement of a record to the first poll that returned it, where polls did.
     pub visible_ms: Option<Latency>,
-    /// Replicas that held a record a few milliseconds after its acknowledgement, on average: at most
-    /// so many held it at the acknowledgement. None where no sample was near enough.
+    /// Replicas that held a record a few milliseconds after its acknowledgement, on average: no
+    /// more held it at the acknowledgement. None where no sample was near enough.
     pub copies: Option<f64>,
     /// Bytes in the replicas' logs for each acknowledged byte of payload; at acks=0 for each sent.
     pub disk_bytes_per_byte: f64,

@@ -12,6 +12,9 @@ use crate::{
     text::{count, significant},
 };
 
+const HEAT_CAPTION: &str = "Records lost over all runs, by what cost them; median part of the time \
+                            under faults in which it could be written";
+
 /// The four columns of the heat table: unclean election and flush.
 const COLUMNS: [(bool, bool, &str); 4] = [
     (false, false, "unclean off, no flush"),
@@ -43,8 +46,8 @@ pub(super) fn heat(cells: &[Cell]) -> Markup {
         }
     };
     html! {
-        h2 { "Lost, and time under faults in which it could be written" }
-        (table("heat", "Records lost over all runs; median availability", &heads, &rows))
+        h2 { "What each setting loses, and how long it can be written" }
+        (table("heat", HEAT_CAPTION, &heads, &rows))
     }
 }
 
@@ -56,12 +59,30 @@ fn heat_cell(cell: Option<&Cell>) -> Markup {
             strong { (count(cell.losses.records)) } " lost"
             @if cell.losses.records > 0 { " (" (significant(100.0 * share)) "%)" }
             br;
-            span class="note" { (significant(100.0 * cell.availability.median)) "% available" }
+            @if cell.losses.records > 0 { (kinds(cell)) br; }
+            span class="note" { "written " (significant(100.0 * cell.availability.median)) "%" }
+            @for never in cell.not_exercised() {
+                br; span class="note" { (never) " not exercised" }
+            }
             @if cell.losses.forbidden > 0 {
                 br; strong { (count(cell.losses.forbidden)) " forbidden" }
             }
         }
     }
+}
+
+/// What each kind of fault cost.
+fn kinds(cell: &Cell) -> String {
+    let lost = cell.losses.by_kind();
+    let mut words = vec![
+        format!("kills {}", count(lost.kills)),
+        format!("disks {}", count(lost.disks)),
+        format!("power {}", count(lost.power)),
+    ];
+    if lost.other > 0 {
+        words.push(format!("not told {}", count(lost.other)));
+    }
+    words.join(" · ")
 }
 
 /// The colour of a cell: nothing lost, little, much, or what nothing permits.
