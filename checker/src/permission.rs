@@ -28,7 +28,10 @@ impl KeyView<'_> {
     /// Whether a record that was acknowledged may be gone; its offset is none where none was told.
     pub fn loss(&self, record: RecordId, offset: Option<Offset>) -> Ruling {
         let sent_at = self.sender(record).map_or(0, |sender| sender.sent_at);
-        self.committed_loss(offset, sent_at)
+        let after = self.since(sent_at)..self.elections.len();
+        self.unclean_loss(offset, after.clone())
+            .or_else(|| self.resurrected(record, offset, after))
+            .or_else(|| self.loss_budget(offset, sent_at))
             .or_else(|| self.acks_loss(record, offset))
             .or_else(|| self.unplaced(offset))
     }
@@ -43,12 +46,6 @@ impl KeyView<'_> {
             )),
             Some(_) | None => Ruling::Forbidden,
         }
-    }
-
-    /// c.1: what may cost the cluster an offset after a time, whatever was known of it.
-    pub fn committed_loss(&self, offset: Option<Offset>, after: TimeNs) -> Ruling {
-        self.unclean_loss(offset, self.since(after)..self.elections.len())
-            .or_else(|| self.loss_budget(offset, after))
     }
 
     /// c.1.1: an allowed unclean election among these, whose leader's log ended at or below an
@@ -83,6 +80,38 @@ impl KeyView<'_> {
         match undecided {
             Some(why) => Ruling::Undecided(format!("{}: {why}", self.key.key)),
             None => Ruling::Forbidden,
+        }
+    }
+
+    /// c.1.1: an allowed unclean election among these, whose leader held at a record's offset what
+    /// was written under an older epoch than the record: a log that is longer than the offset, and
+    /// never had the record.
+    fn resurrected(&self, record: RecordId, offset: Option<Offset>, among: Range<usize>) -> Ruling {
+        let Some(offset) = offset else { return Ruling::Forbidden };
+        let held = self.log.as_ref().and_then(|log| log.batch_at(offset));
+        let Some(held) = held.filter(|held| held.epoch >= 0) else { return Ruling::Forbidden };
+        let written = self.epoch_of(record, offset);
+        let elections = self.elections.get(among).unwrap_or_default();
+        let since = written.unwrap_or(held.epoch);
+        let mut later = elections.iter().filter(|election| election.epoch > since);
+        let Some(election) = later.find(|e| e.unclean && e.unclean_allowed) else {
+            return Ruling::Forbidden;
+        };
+        match written {
+            Some(epoch) if epoch <= held.epoch => Ruling::Forbidden,
+            Some(epoch) => {
+                let fulfilled_by = format!(
+                    "{}; its log had a record of epoch {} there, older than epoch {epoch}",
+                    election.describe(),
+                    held.epoch
+                );
+                Ruling::Permitted(Permission::new("c.1.1", fulfilled_by))
+            }
+            None => Ruling::Undecided(format!(
+                "{}: an unclean election is on record, and nothing says in which epoch the record \
+                 that it may have cut was written",
+                self.key.key
+            )),
         }
     }
 
@@ -200,6 +229,12 @@ impl KeyView<'_> {
         surely.or_else(at_most).map(|(at, _)| at + 1)
     }
 
+    /// Where the elections begin that an operation's broker may not have known of.
+    fn first_after(&self, operation: &Operation) -> usize {
+        let timed = self.since(operation.sent_at);
+        self.after_leader_of(operation).map_or(timed, |at| at.min(timed))
+    }
+
     /// Where the elections begin that may have been after a time.
     pub fn since(&self, time: TimeNs) -> usize {
         let before = |election: &Election| election.at.saturating_add(CLOCK_SLACK_NS) < time;
@@ -243,9 +278,12 @@ impl KeyView<'_> {
 
     /// c.7.2, c.1: whether a record that an operation read may be gone since. A deposed leader goes
     /// on to answer what an unclean election has cut already.
-    pub fn read_loss(&self, offset: Offset, reader: &Operation) -> Ruling {
+    pub fn read_loss(&self, record: RecordId, offset: Offset, reader: &Operation) -> Ruling {
         let end = self.elections.len();
-        self.stale(offset, reader, end).or_else(|| self.loss_budget(Some(offset), reader.sent_at))
+        let from = self.first_after(reader);
+        self.stale(offset, reader, end)
+            .or_else(|| self.resurrected(record, Some(offset), from..end))
+            .or_else(|| self.loss_budget(Some(offset), reader.sent_at))
     }
 
     /// c.3: an allowed unclean election between two reads sets consumers back or ahead.
@@ -257,8 +295,7 @@ impl KeyView<'_> {
     /// What unclean elections after the leadership under which an operation was answered cut.
     fn stale(&self, offset: Offset, reader: &Operation, end: usize) -> Ruling {
         let timed = self.since(reader.sent_at);
-        let from = self.after_leader_of(reader);
-        let ruling = self.unclean_loss(Some(offset), from.map_or(timed, |at| at.min(timed))..end);
+        let ruling = self.unclean_loss(Some(offset), self.first_after(reader)..end);
         ruling.or_else(|| {
             let by_whom = || self.unclean_loss(Some(offset), 0..end.min(timed));
             match (reader.node, by_whom()) {

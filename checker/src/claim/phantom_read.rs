@@ -50,7 +50,7 @@ fn vanished(view: &KeyView<'_>, log: &FinalLog<'_>) -> BTreeMap<RecordId, (Offse
             if log.place_of(record) == Some(offset) || may_hold(view, log, record, offset) {
                 continue;
             }
-            let ruling = view.read_loss(offset, view.op(run.op));
+            let ruling = view.read_loss(record, offset, view.op(run.op));
             match vanished.remove(&record) {
                 Some((first, known)) => vanished.insert(record, (first, known.and(ruling))),
                 None => vanished.insert(record, (offset, ruling)),
