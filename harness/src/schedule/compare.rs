@@ -75,7 +75,7 @@ pub(super) fn leader_1_again() -> [Value; 4] {
 fn killed_while_followers_lag() -> [Value; 2] {
     [
         json!({
-            "when": "after 1s", "do": "cut",
+            "when": "full and after 1s", "within": "60s", "do": "cut",
             "with": {"from": {"nodes": [2, 3]}, "to": {"nodes": [1]}, "ways": "one-way"},
             "for": "1s",
         }),

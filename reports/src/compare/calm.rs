@@ -93,15 +93,16 @@ pub fn calm(
     (run, keys): (&RunView<'_>, &[KeyView<'_>]),
     offered_per_s: u32,
 ) -> Result<Figures, FormatError> {
-    let mut latencies = latencies(&folder.history_path())?;
+    let latencies = Latencies::read(&folder.history_path())?;
+    let warm = latencies.warm_from();
     let mut cells: BTreeMap<(Acks, bool), Gathered> = BTreeMap::new();
     for key in keys {
         let Some(setting) = faulty::setting(key) else { continue };
         let cell = cells.entry((setting.acks, setting.flushed)).or_insert_with(Gathered::new);
-        for took_ns in latencies.remove(&key.key.key).unwrap_or_default() {
+        for took_ns in latencies.since(&key.key.key, warm) {
             cell.latency.saturating_record(took_ns);
         }
-        gather(key, setting.acks, cell);
+        gather(key, setting.acks, warm, cell);
         cell.disk_bytes += disk_bytes(folder.path(), key);
     }
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
@@ -126,13 +127,16 @@ fn links(run: &RunView<'_>, payload: u64) -> Option<f64> {
     (bytes > 0 && payload > 0).then(|| bytes as f64 / payload as f64)
 }
 
-fn gather(view: &KeyView<'_>, acks: Acks, cell: &mut Gathered) {
+fn gather(view: &KeyView<'_>, acks: Acks, warm: TimeNs, cell: &mut Gathered) {
     let records = &view.key.records;
     let followers = followers(view);
     cell.copies.followers = cell.copies.followers.max(followers.len() as u64);
     for record in records.ids() {
         let Some(at) = faulty::acknowledged_at(view, acks, record) else { continue };
         cell.acknowledged += 1;
+        if at < warm {
+            continue;
+        }
         if let Some(reader) = records.reader(record) {
             // A poll may have been answered before the acknowledgement arrived.
             cell.visible.saturating_record(view.op(reader).completed_at.saturating_sub(at).max(1));
@@ -173,27 +177,45 @@ fn ask(told: &Told, (offset, at): (Offset, TimeNs), copies: &mut Copies) {
     }
 }
 
-/// From the intended start of each ok send to its end, by key.
-fn latencies(history: &Path) -> Result<BTreeMap<Key, Vec<TimeNs>>, FormatError> {
-    let mut begun: BTreeMap<u64, TimeNs> = BTreeMap::new();
-    let mut took: BTreeMap<Key, Vec<TimeNs>> = BTreeMap::new();
-    for event in HistoryReader::open(history)? {
-        let event = event?;
-        let (Process::Client(process), Function::Send) = (event.process, &event.f) else {
-            continue;
-        };
-        if event.kind == EventKind::Invoke {
-            let intended = event.extra.get("intended").and_then(serde_json::Value::as_u64);
-            begun.insert(process, intended.unwrap_or(event.time));
-            continue;
+/// Ok sends by key: when each was meant to start, and how long from there to its end.
+#[derive(Default)]
+struct Latencies(BTreeMap<Key, Vec<(TimeNs, TimeNs)>>);
+
+impl Latencies {
+    fn read(history: &Path) -> Result<Latencies, FormatError> {
+        let mut begun: BTreeMap<u64, TimeNs> = BTreeMap::new();
+        let mut took = Latencies::default();
+        for event in HistoryReader::open(history)? {
+            let event = event?;
+            let (Process::Client(process), Function::Send) = (event.process, &event.f) else {
+                continue;
+            };
+            if event.kind == EventKind::Invoke {
+                let intended = event.extra.get("intended").and_then(serde_json::Value::as_u64);
+                begun.insert(process, intended.unwrap_or(event.time));
+                continue;
+            }
+            let Some(since) = begun.remove(&process) else { continue };
+            let EventValue::Ops(ops) = &event.value else { continue };
+            if let (EventKind::Ok, Some(MicroOp::Send { key, .. })) = (event.kind, ops.first()) {
+                let of_key = took.0.entry(key.clone()).or_default();
+                of_key.push((since, event.time.saturating_sub(since)));
+            }
         }
-        let Some(since) = begun.remove(&process) else { continue };
-        let EventValue::Ops(ops) = &event.value else { continue };
-        if let (EventKind::Ok, Some(MicroOp::Send { key, .. })) = (event.kind, ops.first()) {
-            took.entry(key.clone()).or_default().push(event.time.saturating_sub(since));
-        }
+        Ok(took)
     }
-    Ok(took)
+
+    /// The middle of the run: what came before warmed caches and compilers.
+    fn warm_from(&self) -> TimeNs {
+        let starts = || self.0.values().flatten().map(|(since, _)| *since);
+        let (first, last) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+        first.midpoint(last)
+    }
+
+    fn since(&self, key: &Key, from: TimeNs) -> impl Iterator<Item = TimeNs> {
+        let of_key = self.0.get(key).into_iter().flatten();
+        of_key.filter(move |(since, _)| *since >= from).map(|(_, took)| *took)
+    }
 }
 
 /// The size of a key's segments over all nodes' log directories in the run folder.
@@ -219,7 +241,18 @@ fn latency(histogram: &Histogram<u64>) -> Latency {
 
 #[cfg(test)]
 mod tests {
-    use super::{Copies, NEAR_NS, ask};
+    use highwater_history::Key;
+
+    use super::{Copies, Latencies, NEAR_NS, ask};
+
+    #[test]
+    fn the_first_half_of_a_run_warms_up() {
+        let key = Key::from("t-0".to_owned());
+        let sends = vec![(100, 9_000), (150, 40), (200, 20), (300, 10)];
+        let latencies = Latencies([(key.clone(), sends)].into());
+        assert_eq!(latencies.warm_from(), 200);
+        assert_eq!(latencies.since(&key, 200).collect::<Vec<_>>(), [20, 10]);
+    }
 
     #[test]
     fn only_a_sample_asked_and_answered_right_after_the_acknowledgement_tells_of_copies() {

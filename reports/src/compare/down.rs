@@ -14,7 +14,9 @@ use super::{
 };
 
 /// The cells of a run, from the same view that its verdict was judged by; one key a setting.
-pub fn down(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<DownCell> {
+///
+/// Replicas were left down for `held_ns` before they were started again.
+pub fn down(run: &RunView<'_>, keys: &[KeyView<'_>], held_ns: TimeNs) -> Vec<DownCell> {
     let faults = run.evidence.outcome.as_ref().map_or(&[][..], |outcome| &outcome.faults);
     let mut nodes = run.evidence.manifest.iter().flat_map(|manifest| &manifest.target.nodes);
     let both =
@@ -22,12 +24,16 @@ pub fn down(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<DownCell> {
     let combined = nodes.any(|node| both(&node.roles));
     let controllers = if combined { Controllers::Combined } else { Controllers::Separate };
     let mut cells: Vec<DownCell> =
-        keys.iter().flat_map(|key| of_key(key, controllers, faults)).collect();
+        keys.iter().flat_map(|key| of_key(key, controllers, (faults, held_ns))).collect();
     cells.sort_by(|a, b| (&a.setting, a.down).cmp(&(&b.setting, b.down)));
     cells
 }
 
-fn of_key(key: &KeyView<'_>, controllers: Controllers, faults: &[FaultOutcome]) -> Vec<DownCell> {
+fn of_key(
+    key: &KeyView<'_>,
+    controllers: Controllers,
+    (faults, held_ns): (&[FaultOutcome], TimeNs),
+) -> Vec<DownCell> {
     let Some(setting) = faulty::setting(key) else { return Vec::new() };
     let witnesses = Witnesses::of(key, faults);
     let mut lost: BTreeMap<Option<TimeNs>, u64> = BTreeMap::new();
@@ -37,7 +43,7 @@ fn of_key(key: &KeyView<'_>, controllers: Controllers, faults: &[FaultOutcome]) 
     });
     let gaps = availability::gaps(faulty::sends(key));
     let cell = |fault: &FaultOutcome| {
-        let window = once_known(fault.from?, fault.to?);
+        let window = once_known(fault.from?, held_ns);
         Some(DownCell {
             setting: setting.clone(),
             controllers,
@@ -50,10 +56,10 @@ fn of_key(key: &KeyView<'_>, controllers: Controllers, faults: &[FaultOutcome]) 
     faults.iter().filter(|fault| fault.kind == "power-loss").filter_map(cell).collect()
 }
 
-/// The second half of a fault: by then sessions have run out, leaders are elected, the ISR is what
-/// is left.
-fn once_known(from: TimeNs, to: TimeNs) -> (TimeNs, TimeNs) {
-    (from + (to - from) / 2, to)
+/// The second half of the time in which replicas were down: by then sessions have run out, leaders
+/// are elected, the ISR is what is left.
+fn once_known(from: TimeNs, held_ns: TimeNs) -> (TimeNs, TimeNs) {
+    (from + held_ns / 2, from + held_ns)
 }
 
 #[cfg(test)]
@@ -62,7 +68,6 @@ mod tests {
 
     #[test]
     fn the_first_half_of_a_fault_is_left_out() {
-        assert_eq!(once_known(10, 20), (15, 20));
-        assert_eq!(once_known(10, 10), (10, 10));
+        assert_eq!(once_known(100, 10), (105, 110));
     }
 }

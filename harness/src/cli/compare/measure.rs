@@ -11,7 +11,12 @@ use highwater_checker::{
 use highwater_history::{FormatError, Manifest, RunFolder, format::Document};
 use highwater_reports::compare::{self, Cluster, Comparison, Figures};
 
-use crate::run::{Failure, setup::BadOption};
+use crate::{
+    run::{Failure, setup::BadOption},
+    steps::Span,
+};
+
+const NS_PER_MS: u64 = 1_000_000;
 
 /// The schedules that a comparison runs, each for figures of its own.
 pub(super) const FAULTY: &str = "compare";
@@ -25,7 +30,10 @@ pub(super) const CALM: &str = "calm";
 pub(super) fn figures(folder: &RunFolder, schedule: &str) -> Result<Figures, Failure> {
     match schedule {
         FAULTY => viewed(folder, |run, keys| Figures::Faulty(compare::faulty(run, keys))),
-        DOWN => viewed(folder, |run, keys| Figures::Down(compare::down(run, keys))),
+        DOWN => {
+            let held_ns = held_ns(folder)?;
+            viewed(folder, |run, keys| Figures::Down(compare::down(run, keys, held_ns)))
+        }
         _ => {
             let rate = rate(folder)?;
             Ok(viewed(folder, |run, keys| compare::calm(folder, (run, keys), rate))??)
@@ -40,6 +48,16 @@ fn viewed<T>(
     let evidence: Result<Evidence, FormatError> =
         Evidence::load(folder.path(), &Instead::default());
     Ok(look(&evidence?, &Options::default(), figures)?)
+}
+
+/// How long its schedule leaves replicas down.
+fn held_ns(folder: &RunFolder) -> Result<u64, Failure> {
+    let manifest = Manifest::read(&folder.manifest_path())?;
+    let mut steps = manifest.schedule["steps"].as_array().into_iter().flatten();
+    let down = steps.find(|step| step["do"] == "power-loss");
+    let held = down.and_then(|step| step["for"].as_str()?.parse::<Span>().ok());
+    let missing = || Failure::Harness(format!("{}: no power-loss", folder.path().display()));
+    held.map(|span| span.0 * NS_PER_MS).ok_or_else(missing)
 }
 
 /// How many sends a second were asked for.

@@ -39,7 +39,7 @@ const RATES: [u32; 4] = [250, 500, 1_000, 2_000];
 const QUICK_RATES: [u32; 2] = [250, 1_000];
 /// How long a run without faults sends.
 const CALM_TIME: Span = Span(10_000);
-const QUICK_CALM_TIME: Span = Span(5_000);
+const QUICK_CALM_TIME: Span = Span(8_000);
 /// The seed of runs that are made once.
 const ONE_SEED: u64 = 1;
 /// Samples a second in runs without faults: copies are counted by them.
