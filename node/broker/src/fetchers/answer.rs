@@ -11,6 +11,7 @@ use highwater_wire::ErrorCode;
 use highwater_wire::messages::FetchResponse;
 use highwater_wire::messages::fetch_response::PartitionData;
 
+use super::session::{self, Session};
 use super::{fetch, range};
 use crate::channel::CallError;
 use crate::event::Event;
@@ -23,20 +24,60 @@ pub(super) fn take(
     request: Request,
     response: Result<FetchResponse, CallError>,
 ) {
-    let answered = response.ok().filter(|response| response.error_code == 0);
-    let failed = answered.is_none();
-    if let Some(response) = answered {
-        let mut answers = by_partition(response);
-        for one in &request.asked {
-            let answer = answers.remove(&one.partition);
-            take_partition(node, leader, one, answer);
+    let lane = request.lane.0;
+    let failed = match response {
+        Ok(response) if response.error_code == 0 => {
+            take_partitions(node, leader, &request, response);
+            false
         }
-    }
+        refused => {
+            with_session(node, leader, lane, Session::begin_anew);
+            !refused.is_ok_and(|response| session::is_of_session(response.error_code))
+        }
+    };
     let now = node.kernel.now();
     if let Some(link) = node.broker_mut().fetchers.by_leader.get_mut(&leader) {
         link.fetcher.request_ended(now, request.lane, failed);
     }
     fetch(node, leader);
+}
+
+fn with_session<T>(
+    node: &mut Node,
+    leader: BrokerId,
+    lane: usize,
+    change: impl FnOnce(&mut Session) -> T,
+) -> Option<T> {
+    let link = node.broker_mut().fetchers.by_leader.get_mut(&leader)?;
+    Some(change(&mut link.sessions[lane]))
+}
+
+fn take_partitions(node: &mut Node, leader: BrokerId, request: &Request, response: FetchResponse) {
+    let lane = request.lane.0;
+    let incremental = with_session(node, leader, lane, |session| {
+        let incremental = session.is_incremental();
+        session.answered(response.session_id);
+        incremental
+    });
+    let mut answers = by_partition(response);
+    for one in &request.asked {
+        let answer = answers.remove(&one.partition);
+        if answer.is_none() && incremental == Some(true) {
+            continue;
+        }
+        if !is_current(node, leader, one) {
+            // The leader takes what it told for known; nobody here takes it in.
+            with_session(node, leader, lane, Session::begin_anew);
+        }
+        take_partition(node, leader, one, answer);
+    }
+}
+
+fn is_current(node: &Node, leader: BrokerId, asked: &Asked) -> bool {
+    let broker = node.broker();
+    let replica = broker.replicas.replica(asked.partition);
+    let link = broker.fetchers.by_leader.get(&leader);
+    link.zip(replica).is_some_and(|(link, replica)| link.fetcher.is_current(asked, replica))
 }
 
 fn by_partition(response: FetchResponse) -> BTreeMap<PartitionId, PartitionData> {

@@ -3,12 +3,14 @@
 mod answer;
 mod range;
 mod request;
+mod session;
 
 use std::collections::BTreeMap;
 
 use highwater_node_core::fetcher::{Fetcher, LANES, Lane};
 use highwater_node_core::types::{BrokerId, PartitionId};
 
+use self::session::Session;
 use crate::channel::{ChannelKey, Peer};
 use crate::node::Node;
 use crate::timers::TimerId;
@@ -20,10 +22,12 @@ pub(crate) struct Fetchers {
     leader_of: BTreeMap<PartitionId, BrokerId>,
 }
 
-/// One fetcher and the time at which it is to be looked at again.
+/// One fetcher, its sessions with the leader, and the time at which it is to be looked at again.
 #[derive(Debug)]
 struct Link {
     fetcher: Fetcher,
+    /// One for each lane.
+    sessions: [Session; LANES],
     wake: Option<TimerId>,
 }
 
@@ -41,7 +45,11 @@ pub(crate) fn assign(node: &mut Node, id: PartitionId) {
     take_away(node, id, follows.map(|(leader, _)| leader));
     let Some((leader, epoch)) = follows else { return };
     let fetchers = &mut node.broker_mut().fetchers;
-    let fresh = || Link { fetcher: Fetcher::new(leader, back_off_ms), wake: None };
+    let fresh = || Link {
+        fetcher: Fetcher::new(leader, back_off_ms),
+        sessions: Default::default(),
+        wake: None,
+    };
     fetchers.by_leader.entry(leader).or_insert_with(fresh).fetcher.add(id, epoch);
     fetchers.leader_of.insert(id, leader);
     node.kernel.later(move |node| fetch(node, leader));
@@ -74,7 +82,10 @@ fn fetch(node: &mut Node, leader: BrokerId) {
     let broker = node.broker_mut();
     let Some(link) = broker.fetchers.by_leader.get_mut(&leader) else { return };
     match link.fetcher.next_request(now, &broker.replicas.hosted) {
-        Some(next) => request::send(node, leader, next),
+        Some(next) => {
+            let said = link.sessions[next.lane.0].ask(&next.asked);
+            request::send(node, leader, next, said);
+        }
         None => wake_later(node, leader),
     }
 }

@@ -232,7 +232,7 @@ impl Fetcher {
     }
 
     /// Same owner, same epoch, same position as when it was asked (rules 10, 13).
-    fn is_current(&self, asked: &Asked, replica: &Replica) -> bool {
+    pub fn is_current(&self, asked: &Asked, replica: &Replica) -> bool {
         let tracked = self.partitions.get(&asked.partition);
         tracked.is_some_and(|t| t.leader_epoch == asked.position.leader_epoch)
             && replica.position() == Some(asked.position)
