@@ -141,7 +141,8 @@ impl FakeBroker {
         for topic in &request.topics {
             let mut partitions = Vec::new();
             for asked in &topic.partitions {
-                let key = self.catalog.by_id(topic.topic_id, asked.partition).expect("known");
+                let key = self.catalog.told(topic.topic_id, &topic.topic, asked.partition);
+                let key = key.expect("a known key");
                 let mut answer = PartitionData::default().with_partition_index(asked.partition);
                 answer.error_code = refused.unwrap_or(0);
                 if refused.is_none() {
@@ -149,7 +150,9 @@ impl FakeBroker {
                 }
                 partitions.push(answer);
             }
-            let answer = FetchableTopicResponse::default().with_topic_id(topic.topic_id);
+            let answer = FetchableTopicResponse::default()
+                .with_topic_id(topic.topic_id)
+                .with_topic(topic.topic.clone());
             topics.push(answer.with_partitions(partitions));
         }
         FetchResponse::default().with_responses(topics)

@@ -38,7 +38,7 @@ pub struct Topic {
     pub plan: TopicPlan,
     /// Its name at the brokers.
     pub name: String,
-    /// Its id at the brokers.
+    /// Its id at the brokers; nil where they give none.
     pub id: Uuid,
     /// The key of its partition 0; the others follow.
     pub first_key: Key,
@@ -112,6 +112,16 @@ impl Catalog {
     /// The key of a partition of the topic with this id.
     pub fn by_id(&self, topic: Uuid, partition: i32) -> Option<Key> {
         self.find(partition, |t| t.id == topic)
+    }
+
+    /// The key that an answer speaks of: by the topic's id, else by its name.
+    pub fn told(&self, id: Uuid, name: &str, partition: i32) -> Option<Key> {
+        if id.is_nil() { self.by_name(name, partition) } else { self.by_id(id, partition) }
+    }
+
+    /// Whether every topic has an id.
+    pub fn has_ids(&self) -> bool {
+        self.topics.iter().all(|topic| !topic.id.is_nil())
     }
 
     fn find(&self, partition: i32, is: impl Fn(&Topic) -> bool) -> Option<Key> {

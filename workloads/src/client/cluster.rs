@@ -42,10 +42,10 @@ impl Cluster {
             self.brokers.insert(broker.node_id.0, address);
         }
         for topic in &answer.topics {
+            let name = topic.name.as_ref().map_or("", |name| name.0.as_str());
             for partition in &topic.partitions {
-                let Some(key) = catalog.by_id(topic.topic_id, partition.partition_index) else {
-                    continue;
-                };
+                let key = catalog.told(topic.topic_id, name, partition.partition_index);
+                let Some(key) = key else { continue };
                 let leader = Leader { node: partition.leader_id.0, epoch: partition.leader_epoch };
                 self.learn_leader(key, leader);
             }

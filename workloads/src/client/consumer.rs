@@ -160,7 +160,7 @@ impl Consumer {
         let call = Call {
             tag: Tag::Poll,
             api: ApiKey::Fetch,
-            version: fetch::VERSION,
+            version: fetch::version(&self.session.config.catalog),
             body: fetch::request(&self.session.config.catalog, &self.session.config.settings, asks),
             deadline: poll.give_up,
             answered: true,
@@ -178,11 +178,8 @@ impl Consumer {
         let (mut reads, mut errors) = (Vec::new(), Vec::new());
         for topic in &answer.responses {
             for partition in &topic.partitions {
-                let Some(key) =
-                    self.session.config.catalog.by_id(topic.topic_id, partition.partition_index)
-                else {
-                    continue;
-                };
+                let (catalog, nth) = (&self.session.config.catalog, partition.partition_index);
+                let Some(key) = catalog.told(topic.topic_id, &topic.topic, nth) else { continue };
                 if outcome::read(partition.error_code) != Outcome::Ok {
                     errors.push((key, outcome::row(partition.error_code).name));
                     self.session.refresh.want();

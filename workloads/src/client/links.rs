@@ -10,8 +10,11 @@ use highwater_wire::{
     ApiKey, RequestHeader, RequestKind, ResponseKind, StrBytes, codec, messages::ApiVersionsRequest,
 };
 
-use super::{Address, Conn, Effect};
+use super::{Address, Conn, Effect, versions::Newest};
 use crate::{Time, op::code};
+
+/// The version of ApiVersions that connections begin with.
+const GREETING: i16 = 3;
 
 /// Whom a connection leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +37,8 @@ struct Pending<T> {
 /// A request whose connection does not stand yet.
 #[derive(Debug)]
 struct Waiting<T> {
-    correlation_id: i32,
-    frame: Bytes,
-    pending: Pending<T>,
-    answered: bool,
+    header: RequestHeader,
+    call: Call<T>,
 }
 
 /// How far a connection has come.
@@ -53,6 +54,8 @@ enum Stage {
 struct Link<T> {
     target: Target,
     stage: Stage,
+    /// What its broker speaks.
+    newest: Newest,
     waiting: Vec<Waiting<T>>,
     in_flight: BTreeMap<i32, Pending<T>>,
     /// How many requests were handed over.
@@ -68,6 +71,7 @@ pub(super) struct Call<T> {
     /// Comes back with the answer or the loss.
     pub tag: T,
     pub api: ApiKey,
+    /// The newest version that the answer may be in.
     pub version: i16,
     pub body: RequestKind,
     /// When to give up; the connection is given up with it.
@@ -127,13 +131,9 @@ impl<T: Copy> Links<T> {
             correlation_id,
             client_id: Some(self.client_id.clone()),
         };
-        let frame = codec::encode_request(&header, &call.body)
-            .expect("a client sets only fields that its fixed version has");
-        let Call { tag, api, version, deadline, answered, .. } = call;
-        let pending = Pending { tag, api, version, deadline };
         let conn = self.dial(target, address, out);
         let link = self.links.get_mut(&conn).expect("a dialed connection has a link");
-        let waiting = Waiting { correlation_id, frame, pending, answered };
+        let waiting = Waiting { header, call };
         if link.stage == Stage::Up {
             return Some(link.send(conn, waiting, out));
         }
@@ -182,6 +182,7 @@ impl<T: Copy> Links<T> {
         let id = frame.first_chunk().map(|id| i32::from_be_bytes(*id));
         if link.stage != Stage::Up && id.map(Stage::Greeting) == Some(link.stage) {
             link.stage = Stage::Up;
+            link.newest = Newest::of(GREETING, frame);
             let waiting = std::mem::take(&mut link.waiting);
             return waiting.into_iter().map(|waiting| link.send(conn, waiting, out)).collect();
         }
@@ -239,7 +240,7 @@ impl<T: Copy> Links<T> {
         self.conns.remove(&link.target);
         let lost = link.in_flight.into_values().map(|pending| Happened::Lost(pending.tag, why));
         let unwritten = link.unwritten.into_iter().map(|(_, tag)| Happened::Lost(tag, why));
-        let unsent = link.waiting.into_iter().map(|waiting| waiting.pending.tag);
+        let unsent = link.waiting.into_iter().map(|waiting| waiting.call.tag);
         let unsent = unsent.map(|tag| Happened::NotSent(tag, code::CONNECT_FAILED));
         lost.chain(unwritten).chain(unsent).collect()
     }
@@ -247,10 +248,9 @@ impl<T: Copy> Links<T> {
 
 /// ApiVersions: any broker answers it at once.
 fn greeting(correlation_id: i32, client_id: &StrBytes) -> Bytes {
-    const VERSION: i16 = 3;
     let header = RequestHeader {
         api: ApiKey::ApiVersions,
-        version: VERSION,
+        version: GREETING,
         correlation_id,
         client_id: Some(client_id.clone()),
     };
@@ -266,6 +266,7 @@ impl<T: Copy> Link<T> {
         Link {
             target,
             stage: Stage::Dialing,
+            newest: Newest::default(),
             waiting: Vec::new(),
             in_flight: BTreeMap::new(),
             sent: 0,
@@ -274,11 +275,13 @@ impl<T: Copy> Link<T> {
     }
 
     fn send(&mut self, conn: Conn, waiting: Waiting<T>, out: &mut Vec<Effect>) -> Happened<T> {
-        let tag = waiting.pending.tag;
-        out.push(Effect::Send(conn, waiting.frame));
+        let Waiting { header, call: Call { tag, api, deadline, body, answered, .. } } = waiting;
+        let (version, frame) = self.newest.encode(&header, &body);
+        out.push(Effect::Send(conn, frame));
         self.sent += 1;
-        if waiting.answered {
-            let old = self.in_flight.insert(waiting.correlation_id, waiting.pending);
+        if answered {
+            let pending = Pending { tag, api, version, deadline };
+            let old = self.in_flight.insert(header.correlation_id, pending);
             debug_assert!(old.is_none(), "a correlation id is in flight once");
         } else {
             self.unwritten.push_back((self.sent, tag));
@@ -288,7 +291,7 @@ impl<T: Copy> Link<T> {
 
     fn deadline(&self) -> Option<Time> {
         // Deadlines grow with correlation ids but for requests of different kinds, so look at all.
-        let waiting = self.waiting.iter().map(|waiting| waiting.pending.deadline);
+        let waiting = self.waiting.iter().map(|waiting| waiting.call.deadline);
         self.in_flight.values().map(|pending| pending.deadline).chain(waiting).min()
     }
 }

@@ -10,6 +10,7 @@ pub mod records;
 mod session;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use highwater_log::batch::BatchBuilder;
 
 use super::{Address, Client, ClientConfig, Conn, Effect, Input, Slot};
 use crate::{
-    Acks, Completion, Key, Op, Outcome, Settings, Time,
+    Acks, Catalog, Completion, Key, Op, Outcome, Settings, Time,
     op::Gave,
     outcome,
     testing::{FakeBroker, catalog},
@@ -45,9 +45,16 @@ impl Bench {
     }
 
     fn new(change: impl FnOnce(&mut Settings), make: impl FnOnce(ClientConfig) -> Client) -> Bench {
+        Bench::on(catalog(), change, make)
+    }
+
+    fn on(
+        catalog: Catalog,
+        change: impl FnOnce(&mut Settings),
+        make: impl FnOnce(ClientConfig) -> Client,
+    ) -> Bench {
         let mut settings = Settings { run_id: "r7".into(), ..Settings::default() };
         change(&mut settings);
-        let catalog = catalog();
         let client = make(ClientConfig {
             client_id: "test".into(),
             bootstrap: vec![Address { host: "fake".into(), port: 9092 }],
@@ -357,6 +364,19 @@ fn polls_go_on_where_they_stopped_and_start_over_when_told() {
     assert_eq!(polled(&bench.op(Op::Poll)), []);
     bench.op(assign(true));
     assert_eq!(polled(&bench.op(Op::Poll)), [(0, vec![(0, 0), (1, 1), (2, 2)])]);
+}
+
+#[test]
+fn topics_without_ids_are_read_by_their_names() {
+    let mut nameless = Catalog::default();
+    for topic in catalog().topics() {
+        nameless.add(topic.plan.clone(), topic.name.clone(), uuid::Uuid::nil());
+    }
+    let mut bench = Bench::on(nameless, |_| (), Client::consumer);
+    plant(&mut bench, ALL, &value::encode("r7", "all-0", 5, 0));
+    plant(&mut bench, ZERO, &value::encode("r7", "zero-0", 6, 0));
+    bench.op(assign(true));
+    assert_eq!(polled(&bench.op(Op::Poll)), [(0, vec![(0, 5)]), (1, vec![(0, 6)])]);
 }
 
 #[test]
