@@ -11,6 +11,7 @@ use highwater_history::{
     dumps::{DumpHeader, Moment},
     format::Document,
     lines::{Line, Lines},
+    manifest::Kind,
     metadata::MetadataRecord,
     outcome::Ended,
     reader::HistoryFile,
@@ -133,14 +134,20 @@ impl Evidence {
         Ok(evidence)
     }
 
+    /// Whether nobody can have evidence of a kind, since the target gives none.
+    pub fn cannot_have(&self, kind: Kind) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| !manifest.target.gives(kind))
+    }
+
     /// Files of a complete run that are not there any more: a run that counted its events wrote its
-    /// metadata log, and of every replica of a recovered cluster a final dump.
+    /// metadata log, and of every replica of a recovered cluster a final dump, where the target
+    /// gives them.
     fn note_what_is_gone(&mut self, folder: &RunFolder) {
         let whole =
             |outcome: &&Outcome| outcome.ended == Ended::Complete && outcome.events.is_some();
         let Some(outcome) = self.outcome.as_ref().filter(whole) else { return };
         let mut gone = Vec::new();
-        if !folder.metadata_path().exists() {
+        if !folder.metadata_path().exists() && !self.cannot_have(Kind::Metadata) {
             gone.push("metadata.jsonl (it is not there)".to_owned());
             self.metadata_is_cut = true;
         }
@@ -149,7 +156,8 @@ impl Evidence {
             .filter(|header| header.moment == Moment::Final)
             .map(|header| (header.key.clone(), header.node))
             .collect();
-        if outcome.recovery.as_ref().is_some_and(|recovery| recovery.recovered) {
+        let recovered = outcome.recovery.as_ref().is_some_and(|recovery| recovery.recovered);
+        if recovered && !self.cannot_have(Kind::Dumps) {
             for (key, partition) in &outcome.partitions {
                 let missing = partition
                     .replicas

@@ -65,7 +65,7 @@ pub(crate) struct Judged<'a> {
 pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckError> {
     let chosen = chosen_claims(evidence, options)?;
     let (index, unfit, dropped_line) = read_history(evidence)?;
-    let notes = notes::of(evidence, options, &index, dropped_line);
+    let notes = notes::of(evidence, options, &chosen, &index, dropped_line);
     let judge = |run: &RunView<'_>, keys: &[KeyView<'_>]| {
         let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
         for name in &chosen {

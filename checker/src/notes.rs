@@ -1,8 +1,9 @@
 //! Notes of a verdict: what was assumed, dropped, seen beside the claims, or is not judged.
 
-use highwater_history::{Promise, outcome::Crash};
+use highwater_history::{Promise, manifest::Kind, outcome::Crash};
 
 use crate::{
+    claim::{self, Need},
     evidence::Evidence,
     index::Index,
     judge::{Options, without_repeats},
@@ -12,6 +13,7 @@ use crate::{
 pub(crate) fn of(
     evidence: &Evidence,
     options: &Options,
+    claims: &[String],
     index: &Index,
     dropped_line: Option<u64>,
 ) -> Vec<String> {
@@ -19,6 +21,7 @@ pub(crate) fn of(
     let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
     notes.extend(evidence.notes.iter().cloned());
     notes.extend(assumptions(evidence, options));
+    notes.extend(cannot_have(evidence, claims));
     notes.extend(evidence.outcome.iter().flat_map(|outcome| &outcome.crashes).map(crash));
     notes.extend(unjudged(index));
     notes.extend(unknown_operations(index));
@@ -45,6 +48,26 @@ fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {
         notes.push(format!("judged these claims only: {}", without_repeats(claims).join(", ")));
     }
     notes
+}
+
+/// Evidence that the target cannot give, and the claims that look for it.
+fn cannot_have<'a>(
+    evidence: &'a Evidence,
+    claims: &'a [String],
+) -> impl Iterator<Item = String> + use<'a> {
+    let kinds = [
+        (Kind::Dumps, Need::Dumps, "dumps: the final read stands for the final log"),
+        (Kind::Metadata, Need::Elections, "metadata log: samples alone tell of elections"),
+    ];
+    let kinds = kinds.into_iter().filter(|(kind, ..)| evidence.cannot_have(*kind));
+    kinds.map(|(_, need, what)| {
+        let looks = |name: &str| {
+            let found = claim::TABLE.iter().find(|(known, ..)| *known == name);
+            found.is_some_and(|(_, _, entry)| entry.needs.contains(&need))
+        };
+        let poorer: Vec<_> = claims.iter().map(String::as_str).filter(|name| looks(name)).collect();
+        format!("the target gives no {what}; judged as far as that goes: {}", poorer.join(", "))
+    })
 }
 
 fn crash(crash: &Crash) -> String {

@@ -6,12 +6,14 @@ use highwater_history::{
     LeaderEpoch, NodeId, Offset, Value,
     dumps::{DumpBatch, DumpHeader, Moment},
     lines::Lines,
+    manifest::Kind,
+    outcome::FinalPartition,
     samples::Said,
 };
 
 use crate::{
     evidence::Evidence,
-    index::{KeyIndex, records::RecordId},
+    index::{Index, KeyIndex, reads::PollRun, records::RecordId},
 };
 
 /// A dump and where it stands.
@@ -49,8 +51,14 @@ pub enum Holds {
 }
 
 impl<'a> FinalLog<'a> {
-    /// The final log of a key: its leader after a recovery that left nothing to wish, dumped.
-    pub fn of(evidence: &'a Evidence, key: &KeyIndex, dumps: &[Dump<'a>]) -> Option<Self> {
+    /// The final log of a key: its leader's after a recovery that left nothing to wish. As the dump
+    /// shows it, or the final read where the target gives no dumps.
+    pub fn of(
+        evidence: &'a Evidence,
+        index: &Index,
+        key: &KeyIndex,
+        dumps: &[Dump<'a>],
+    ) -> Option<Self> {
         let outcome = evidence.outcome.as_ref()?;
         let recovery = outcome.recovery.as_ref()?;
         let missing = |known: &highwater_history::outcome::Missing| {
@@ -61,17 +69,57 @@ impl<'a> FinalLog<'a> {
         }
         let partition = outcome.partitions.get(&key.key)?;
         let node = partition.leader?;
-        let of_leader =
-            |dump: &&Dump<'a>| dump.1.header.node == node && dump.1.header.moment == Moment::Final;
-        let (_, dump) = dumps.iter().filter(of_leader).max_by_key(|dump| dump.1.header.at)?;
-        let mut log = Self::of_dump(dump, key);
+        let (mut log, hw, log_start) = match evidence.cannot_have(Kind::Dumps) {
+            true => (Self::of_final_read(node, partition, index, key)?, None, None),
+            false => {
+                let of_leader = |dump: &&Dump<'a>| {
+                    dump.1.header.node == node && dump.1.header.moment == Moment::Final
+                };
+                let of_leader = dumps.iter().filter(of_leader);
+                let (_, dump) = of_leader.max_by_key(|dump| dump.1.header.at)?;
+                (Self::of_dump(dump, key), dump.header.hw, dump.header.log_start)
+            }
+        };
         // Whoever knew the high watermark last is right: it does not fall.
-        let told = [dump.header.hw, partition.hw, partition.final_read_to];
+        let told = [hw, partition.hw, partition.final_read_to];
         log.hw = told.into_iter().flatten().max().unwrap_or(log.hw);
-        let sampled = || sampled_log_start(evidence, node, key);
-        let log_start = dump.header.log_start.or_else(sampled);
+        let log_start = log_start.or_else(|| sampled_log_start(evidence, node, key));
         log.from =
             [partition.log_start, log_start].into_iter().flatten().fold(log.from, Offset::max);
+        Some(log)
+    }
+
+    /// What a final read that came to the end returned: of the log below the high watermark, all
+    /// that a consumer is given. It tells nothing of batches.
+    fn of_final_read(
+        node: NodeId,
+        partition: &FinalPartition,
+        index: &Index,
+        key: &KeyIndex,
+    ) -> Option<Self> {
+        let end = partition.final_read_to?;
+        let of_reader = |run: &&PollRun| index.is_final_read(run.op);
+        let runs: Vec<&PollRun> = key.reads.runs().iter().filter(of_reader).collect();
+        let read = runs.iter().flat_map(|run| key.reads.of(run));
+        let value = |record| Some(key.records.value(record));
+        let mut records: Vec<_> =
+            read.filter_map(|(offset, record)| Some((offset?, value(record)))).collect();
+        let strange = key.payload_errors.iter().filter(|(op, _)| index.is_final_read(*op));
+        records.extend(strange.map(|(_, error)| (error.offset, None)));
+        records.sort_unstable_by_key(|(offset, _)| *offset);
+        let epochs = runs.iter().flat_map(|run| key.reads.epochs_of(run));
+        let mut log = Self {
+            node,
+            from: 0,
+            hw: end,
+            end,
+            epochs: rising(epochs),
+            batches: &[],
+            records,
+            places: vec![None; key.records.len()],
+            again: Vec::new(),
+        };
+        log.place(key);
         Some(log)
     }
 
@@ -93,7 +141,8 @@ impl<'a> FinalLog<'a> {
             again: Vec::new(),
         };
         if log.epochs.is_empty() {
-            log.epochs = epochs_of(&dump.lines);
+            let batches = dump.lines.iter();
+            log.epochs = rising(batches.map(|batch| (batch.epoch, batch.base_offset)));
         }
         log.place(key);
         log
@@ -163,11 +212,12 @@ pub fn batch_at(batches: &[DumpBatch], offset: Offset) -> Option<&DumpBatch> {
     (offset <= batch.last_offset).then_some(batch)
 }
 
-fn epochs_of(batches: &[DumpBatch]) -> Vec<(LeaderEpoch, Offset)> {
+/// Where each epoch begins, of epochs with offsets that they hold, in offset order.
+fn rising(told: impl Iterator<Item = (LeaderEpoch, Offset)>) -> Vec<(LeaderEpoch, Offset)> {
     let mut epochs: Vec<(LeaderEpoch, Offset)> = Vec::new();
-    for batch in batches {
-        if epochs.last().is_none_or(|(epoch, _)| *epoch < batch.epoch) {
-            epochs.push((batch.epoch, batch.base_offset));
+    for (epoch, offset) in told {
+        if epochs.last().is_none_or(|(last, _)| *last < epoch) {
+            epochs.push((epoch, offset));
         }
     }
     epochs

@@ -75,7 +75,7 @@ impl<'a> RunView<'a> {
 impl<'a> KeyView<'a> {
     fn new(run: &'a RunView<'a>, id: KeyId, key: &'a KeyIndex) -> Self {
         let dumps = dumps_of(run.evidence, key);
-        let log = FinalLog::of(run.evidence, key, &dumps);
+        let log = FinalLog::of(run.evidence, run.index, key, &dumps);
         let mut promise = Promise::default();
         if let Some(manifest) = &run.evidence.manifest {
             let topic = manifest.promises.topics.get(key.topic_name());

@@ -76,6 +76,26 @@ pub struct Target {
     /// Mutants that were switched on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutants: Vec<String>,
+    /// Evidence that nobody can have of it: none is missing where it is not there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Kind>,
+}
+
+/// A kind of evidence that some targets cannot give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Dumps of replicas' logs: its files are not Kafka's.
+    Dumps,
+    /// The metadata log: it has no controllers, or none that show it.
+    Metadata,
+}
+
+impl Target {
+    /// Whether it gives evidence of this kind.
+    pub fn gives(&self, kind: Kind) -> bool {
+        !self.without.contains(&kind)
+    }
 }
 
 /// One process of the cluster.

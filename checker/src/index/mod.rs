@@ -62,6 +62,14 @@ pub struct Index {
     pub ok_read: u64,
 }
 
+impl Index {
+    /// Whether an operation belongs to the read of everything at the end of the run.
+    pub fn is_final_read(&self, op: OpId) -> bool {
+        let client = self.processes.client(self.ops.get(op).process);
+        client.and_then(|client| client.role.as_deref()) == Some("final-read")
+    }
+}
+
 /// One key: a topic-partition.
 #[derive(Debug, Default)]
 pub struct KeyIndex {

@@ -78,6 +78,16 @@ impl Reads {
         self.highest_ok
     }
 
+    /// The leader epochs of what one operation read, each with the offset from which it was told.
+    pub fn epochs_of(
+        &self,
+        run: &PollRun,
+    ) -> impl Iterator<Item = (LeaderEpoch, Offset)> + use<'_> {
+        let nth = self.runs.partition_point(|other| other.start < run.start) as u32;
+        let of_run = self.epochs.iter().filter(move |(of, ..)| *of == nth);
+        of_run.map(|(_, from, epoch)| (*epoch, *from))
+    }
+
     /// The leader epoch under which some poll read a record at an offset.
     pub fn epoch_of(&self, offset: Offset, record: RecordId) -> Option<LeaderEpoch> {
         self.epochs.chunk_by(|a, b| a.0 == b.0).find_map(|epochs| {

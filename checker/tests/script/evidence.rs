@@ -102,6 +102,17 @@ impl World {
                 self.outcome().partitions.entry(Key::from(*key)).or_default().isr = isr;
             }
             ("metadata-cut", []) => self.evidence.metadata_is_cut = true,
+            ("without", [kinds]) => {
+                for kind in kinds.split(',') {
+                    let kind = serde_json::from_value(json!(kind)).map_err(|e| e.to_string())?;
+                    self.manifest().target.without.push(kind);
+                }
+            }
+            ("leads", [key, node]) => {
+                let node = number(node)?;
+                let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
+                partition.leader = Some(node);
+            }
             ("read-to", [key, to]) => {
                 let to = number(to)?;
                 let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
@@ -213,6 +224,7 @@ impl World {
         for setting in settings {
             let (name, text) = setting.split_once('=').ok_or("NAME=VALUE is needed")?;
             match name {
+                "role" => client["role"] = json!(text),
                 "acks" => client["acks"] = json!(text),
                 "idempotence" => client["idempotence"] = json!(text == "true"),
                 "isolation" => client["isolation"] = json!(text),

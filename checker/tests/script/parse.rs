@@ -13,7 +13,8 @@
 //! promise acks=1        what the user says
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
-//! open 3,4 acks=1 idempotence=false pid=7.0 txid=t    a session of processes 3 and 4
+//! open 3,4 acks=1 idempotence=false pid=7.0 txid=t    a session of processes 3 and 4; the final
+//!                       reader's has role=final-read
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
 //! meanwhile x 2 [unclean]                one while the next operation is under way, before its
 //!                       attempts
@@ -42,6 +43,8 @@
 //! sample x 2 1 [leads=0] [follows=0] [start=1] [lso=1] [leo=3]      the high watermark (or ?)
 //!                       that a replica told at this time, as leader or follower of epoch 0, with
 //!                       log start, LSO and LEO
+//! without dumps,metadata                the manifest: the target gives none of these
+//! leads x 1             who led at the end, where no log says so
 //! read-to x 3           how far the final reader came; without it, to the end
 //! stuck x hw text       recovery failed for this reason, 100 ms over its limit
 //! lag [ms]              the harness was late for its first 300 ms, or so many
