@@ -81,7 +81,7 @@ def left_behind(folder):
                 line = text.read().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if os.path.join(folder, "") in line and "highwater-node" in line.split(" ")[0]:
+        if os.path.join(folder, "") in line and line.split(" ")[0].endswith(("highwater-node", "noida-db")):
             found.append((int(entry.split("/")[2]), line))
     return found
 

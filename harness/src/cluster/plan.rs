@@ -23,6 +23,8 @@ pub enum ControllerPlacement {
     Separate(u32),
     /// Every node is broker and controller.
     Combined,
+    /// There are none, or none that anybody sees.
+    None,
 }
 
 impl ControllerPlacement {
@@ -31,7 +33,7 @@ impl ControllerPlacement {
     pub fn own_ids(self) -> Vec<NodeId> {
         let count = match self {
             Self::Separate(count) => count,
-            Self::Combined => 0,
+            Self::Combined | Self::None => 0,
         };
         (0..count as i32).map(|nth| NodeId(FIRST_CONTROLLER + nth)).collect()
     }
@@ -80,6 +82,20 @@ pub struct Place {
     pub real: SocketAddr,
     /// Where its proxy listens; this is what the node advertises.
     pub proxy: SocketAddr,
+}
+
+impl Place {
+    /// The same without a proxy.
+    #[must_use]
+    pub fn direct(self) -> Self {
+        Self { proxy: self.real, ..self }
+    }
+
+    /// Whether a proxy stands before the node.
+    #[must_use]
+    pub fn has_proxy(self) -> bool {
+        self.proxy != self.real
+    }
 }
 
 /// One node of the cluster.
@@ -151,18 +167,13 @@ impl ClusterPlan {
         controllers: ControllerPlacement,
         ports: &mut PortPool,
     ) -> Result<Self, PlanError> {
-        let separate = controllers.own_ids();
-        let combined = controllers == ControllerPlacement::Combined;
-        if brokers == 0 || (separate.is_empty() && !combined) {
-            return Err(PlanError::Empty { brokers, controllers: separate.len() as u32 });
+        if brokers == 0 || controllers == ControllerPlacement::Separate(0) {
+            let controllers = controllers.own_ids().len() as u32;
+            return Err(PlanError::Empty { brokers, controllers });
         }
-        let broker = Roles { broker: true, controller: combined };
-        let controller = Roles { broker: false, controller: true };
-        let ids = (1..=brokers as i32).map(|id| (NodeId(id), broker));
-        let own = separate.into_iter().map(|id| (id, controller));
         let run_folder = &run_folder.canonicalize().unwrap_or(run_folder.to_owned());
         let mut nodes = BTreeMap::new();
-        for (id, roles) in ids.chain(own) {
+        for (id, roles) in cast(brokers, controllers) {
             let node = plan_node(run_folder, id, roles, ports)?;
             nodes.insert(node.id, node);
         }
@@ -172,6 +183,32 @@ impl ClusterPlan {
             nodes,
             properties: BTreeMap::new(),
         })
+    }
+
+    /// Who is in a cluster, without addresses and folders: enough to see what can be done to it.
+    #[must_use]
+    pub fn outline(brokers: u32, controllers: ControllerPlacement) -> Self {
+        let node = |(id, roles)| {
+            let (listeners, properties) = Default::default();
+            let (folder, log_dir) = Default::default();
+            (id, NodePlan { id, roles, listeners, folder, log_dir, properties })
+        };
+        Self {
+            cluster_id: String::new(),
+            run_folder: PathBuf::new(),
+            nodes: cast(brokers, controllers).map(node).collect(),
+            properties: BTreeMap::new(),
+        }
+    }
+
+    /// The same for nodes that have one listener, for clients, and advertise it themselves.
+    #[must_use]
+    pub fn without_proxies(mut self) -> Self {
+        for node in self.nodes.values_mut() {
+            node.listeners.retain(|listener, _| *listener == Listener::Client);
+            node.listeners.values_mut().for_each(|place| *place = place.direct());
+        }
+        self
     }
 
     /// The nodes that serve partitions, in order of their ids.
@@ -207,6 +244,15 @@ impl ClusterPlan {
         all.extend(node.properties.iter().map(|(key, value)| (key.clone(), value.clone())));
         all
     }
+}
+
+/// The nodes of a cluster and what each of them is.
+fn cast(brokers: u32, controllers: ControllerPlacement) -> impl Iterator<Item = (NodeId, Roles)> {
+    let combined = controllers == ControllerPlacement::Combined;
+    let broker = Roles { broker: true, controller: combined };
+    let controller = Roles { broker: false, controller: true };
+    let ids = (1..=brokers as i32).map(move |id| (NodeId(id), broker));
+    ids.chain(controllers.own_ids().into_iter().map(move |id| (id, controller)))
 }
 
 fn plan_node(

@@ -35,7 +35,7 @@ impl Target for Script {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: false }
+        Capabilities { proxies: false, ..Capabilities::ALL }
     }
 
     fn prepare<'a>(

@@ -204,9 +204,16 @@ fn needs_processes(scene: &Scene<'_>) -> Result<(), String> {
     if can { Ok(()) } else { Err("the target's processes are not ours to signal".to_owned()) }
 }
 
+/// For faults that cost a node data.
+fn needs_logs(scene: &Scene<'_>) -> Result<(), String> {
+    needs_processes(scene)?;
+    let why = "the target's log directories are not Kafka's: nothing tells what a disk lost";
+    if scene.capabilities.logs { Ok(()) } else { Err(why.to_owned()) }
+}
+
 /// For faults that act on disks.
 fn needs_shim(scene: &Scene<'_>) -> Result<(), String> {
-    needs_processes(scene)?;
+    needs_logs(scene)?;
     let without = || format!("the nodes run without {LIBRARY}");
     if scene.disks { Ok(()) } else { Err(without()) }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Entry, Scene, Strike, Struck, needs_processes, read};
+use super::{Entry, Scene, Strike, Struck, needs_logs, read};
 use crate::nemesis::{Aim, Aimer, Controls, LostData, Rng, kill_nodes};
 
 /// The plug-in.
@@ -30,7 +30,7 @@ enum What {
 
 impl Strike for Wipe {
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        needs_processes(scene)
+        needs_logs(scene)
     }
 
     async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {

@@ -83,7 +83,7 @@ pub struct ProxyNet {
 }
 
 impl ProxyNet {
-    /// Starts a proxy for every listener of the plan. Connections of a process that ends (`pids`
+    /// Starts a proxy for every listener of the plan that has one. Connections of a process that ends (`pids`
     /// says so) are reset at once.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl ProxyNet {
 fn fronts(plan: &ClusterPlan) -> Vec<Front> {
     let nodes = plan.nodes.values();
     let each = nodes.flat_map(|node| {
-        let places = node.listeners.iter();
+        let places = node.listeners.iter().filter(|(_, place)| place.has_proxy());
         places.map(|(listener, place)| Front { node: node.id, listener: *listener, place: *place })
     });
     each.collect()

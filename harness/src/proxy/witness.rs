@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::RunClock,
-    cluster::{ClusterPlan, NodeId},
+    cluster::{ClusterPlan, Listener, NodeId, NodePlan, Place},
 };
 
 /// An answer that was delivered to a client: one line of `nodes/proxy-N.jsonl`.
@@ -68,7 +68,8 @@ impl WitnessFiles {
         let folder = plan.run_folder.join("nodes");
         fs::create_dir_all(&folder).map_err(|error| (folder.clone(), error))?;
         let mut files = BTreeMap::new();
-        for node in plan.brokers() {
+        let watched = |node: &&NodePlan| node.place(Listener::Client).is_some_and(Place::has_proxy);
+        for node in plan.brokers().filter(watched) {
             let path = folder.join(format!("proxy-{}.jsonl", node.id));
             let file = File::create(&path).map_err(|error| (path, error))?;
             files.insert(node.id, Mutex::new(BufWriter::with_capacity(1 << 16, file)));
@@ -83,7 +84,7 @@ impl WitnessFiles {
 
     /// Writes a line of `node`'s file.
     pub(super) fn write(&self, node: NodeId, line: &Witnessed) -> io::Result<()> {
-        let file = self.files.get(&node).expect("every broker has a witness file");
+        let file = self.files.get(&node).expect("every broker behind a proxy has a witness file");
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_writer(&mut *file, line)?;
         file.write_all(b"\n")

@@ -22,6 +22,8 @@ const METADATA_VERSION: i16 = 12;
 const CREATE_TOPICS_VERSION: i16 = 7;
 const LIST_OFFSETS_VERSION: i16 = 7;
 const FETCH_VERSION: i16 = 16;
+/// The newest version of Fetch in which topics have their names and the asker stands by itself.
+const FETCH_BY_NAME: i16 = 12;
 /// Kafka's debugging replica: reads followers, up to their log end.
 const DEBUGGING_REPLICA: i32 = -2;
 /// The timestamp that asks for the end of the log.
@@ -149,16 +151,18 @@ pub async fn marks(
     keys: &[(Key, i64)],
     patience: Duration,
 ) -> Result<BTreeMap<Key, Result<Marks, &'static str>>, DirectError> {
-    let request = fetch_request(catalog, keys, 1)
-        .with_replica_state(ReplicaState::default().with_replica_id(BrokerId(DEBUGGING_REPLICA)))
-        .with_max_bytes(1);
-    let answer = broker.call(FETCH_VERSION, request, patience).await?;
+    let request = fetch_request(catalog, keys, 1).with_max_bytes(1);
+    let debugging = BrokerId(DEBUGGING_REPLICA);
+    let request = match catalog.has_ids() {
+        true => request.with_replica_state(ReplicaState::default().with_replica_id(debugging)),
+        false => request.with_replica_id(debugging),
+    };
+    let answer = fetch(broker, catalog, request, patience).await?;
     let mut found = BTreeMap::new();
     for topic in answer.responses {
         for partition in topic.partitions {
-            let Some(key) = catalog.by_id(topic.topic_id, partition.partition_index) else {
-                continue;
-            };
+            let key = catalog.told(topic.topic_id, &topic.topic, partition.partition_index);
+            let Some(key) = key else { continue };
             let marks = Marks {
                 log_start: partition.log_start_offset,
                 lso: Some(partition.last_stable_offset).filter(|lso| *lso >= 0),
@@ -174,17 +178,21 @@ pub async fn marks(
 
 /// A Fetch of these keys from these offsets, as a consumer without a session asks.
 pub fn fetch_request(catalog: &Catalog, keys: &[(Key, i64)], max_bytes: i32) -> FetchRequest {
-    let mut topics: BTreeMap<uuid::Uuid, Vec<FetchPartition>> = BTreeMap::new();
+    let mut topics: BTreeMap<&str, (uuid::Uuid, Vec<FetchPartition>)> = BTreeMap::new();
     for (key, offset) in keys {
         let partition = FetchPartition::default()
             .with_partition(catalog.partition(*key))
             .with_current_leader_epoch(-1)
             .with_fetch_offset(*offset)
             .with_partition_max_bytes(max_bytes);
-        topics.entry(catalog.topic(*key).id).or_default().push(partition);
+        let topic = catalog.topic(*key);
+        topics.entry(&topic.name).or_insert((topic.id, Vec::new())).1.push(partition);
     }
-    let topic =
-        |(id, partitions)| FetchTopic::default().with_topic_id(id).with_partitions(partitions);
+    // Each version has one of name and id.
+    let topic = |(name, (id, partitions))| {
+        let topic = FetchTopic::default().with_topic(topic_name(name)).with_topic_id(id);
+        topic.with_partitions(partitions)
+    };
     FetchRequest::default()
         .with_max_wait_ms(0)
         .with_min_bytes(0)
@@ -192,16 +200,18 @@ pub fn fetch_request(catalog: &Catalog, keys: &[(Key, i64)], max_bytes: i32) -> 
         .with_topics(topics.into_iter().map(topic).collect())
 }
 
-/// Reads as a consumer does, from these offsets.
+/// Reads as a consumer does, from these offsets: by name where the broker gave its topics no ids.
 ///
 /// # Errors
 /// When the broker cannot be asked.
 pub async fn fetch(
     broker: &mut Direct,
+    catalog: &Catalog,
     request: FetchRequest,
     patience: Duration,
 ) -> Result<highwater_wire::messages::FetchResponse, DirectError> {
-    broker.call(FETCH_VERSION, request, patience).await
+    let version = if catalog.has_ids() { FETCH_VERSION } else { FETCH_BY_NAME };
+    broker.call(version, request, patience).await
 }
 
 /// Asks a replica for its log end offsets; a key whose answer is an error is left out.

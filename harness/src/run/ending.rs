@@ -37,8 +37,8 @@ pub struct Ending<'a> {
     pub recovery: Recovery,
     /// How far each key was read at the end.
     pub read_to: BTreeMap<Key, i64>,
-    /// What the second witness says.
-    pub witness: Witness,
+    /// What the second witness says, where there is one.
+    pub witness: Option<Witness>,
     /// When the harness was late.
     pub late: Vec<LagWindow>,
     /// What failed in the harness itself.
@@ -62,7 +62,7 @@ impl Ending<'_> {
         outcome.faults = self.played.faults;
         outcome.conditions = self.played.conditions;
         outcome.assertions = self.played.assertions;
-        outcome.witness = Some(self.witness);
+        outcome.witness = self.witness;
         outcome.lag_windows = self.late;
         outcome.traffic = self.world.net.traffic().into_iter().map(traffic).collect();
         Ok(outcome.write(&self.world.folder.outcome_path())?)

@@ -138,7 +138,8 @@ impl Run<'_> {
         let history = History::new(Recorder::create(&world.folder.history_path())?);
         let mut observers = Observers::start(setup, world);
         let hooks = self.hooks(&history, &observers);
-        (self.tell)(&format!("{} brokers serve {} keys", setup.nodes, world.catalog.len()));
+        let brokers = if setup.nodes == 1 { "broker serves" } else { "brokers serve" };
+        (self.tell)(&format!("{} {brokers} {} keys", setup.nodes, world.catalog.len()));
         let mut broken = self.break_it(&history, &mut observers, &hooks).await?;
         let view = observers.view();
         let reader = self.final_reader(&history, &broken.fleet);
@@ -148,7 +149,7 @@ impl Run<'_> {
         world.cluster.end_all(STOP_PATIENCE).await;
         metadata::collect(&world.cluster, &world.folder.metadata_path())?;
         let witness = self.witness().await?;
-        let failure = self.failure(&hooks, &witness);
+        let failure = self.failure(&hooks, witness.as_ref());
         let ending = Ending {
             setup,
             world,
@@ -305,7 +306,11 @@ impl Run<'_> {
         }
     }
 
-    async fn witness(&self) -> Result<Witness, Failure> {
+    /// What the proxies saw, where there are any.
+    async fn witness(&self) -> Result<Option<Witness>, Failure> {
+        if !self.setup.capabilities.proxies {
+            return Ok(None);
+        }
         self.world.net.flush_witness()?;
         let history = self.world.folder.history_path();
         let nodes = self.world.folder.path().join("nodes");
@@ -314,15 +319,14 @@ impl Run<'_> {
         let compared =
             spawn_blocking(move || witness::compare_folder(&history, &nodes, &brokers, &catalog));
         let crashed = |error| Failure::Harness(format!("the witness crashed: {error}"));
-        Ok(compared.await.map_err(crashed)??)
+        Ok(Some(compared.await.map_err(crashed)??))
     }
 
     /// What went wrong in the harness itself: then nothing is said of the target.
-    fn failure(&self, hooks: &EngineHooks, witness: &Witness) -> Option<String> {
+    fn failure(&self, hooks: &EngineHooks, witness: Option<&Witness>) -> Option<String> {
         let proxies = self.world.net.failures().into_iter().next();
         let disagreement = witness
-            .disagreements
-            .first()
+            .and_then(|witness| witness.disagreements.first())
             .map(|what| format!("history and proxies disagree: {what}"));
         hooks.failure().or(proxies).or(disagreement)
     }

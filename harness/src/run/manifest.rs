@@ -6,13 +6,14 @@ use highwater_history::{
     Manifest, Promise,
     event::Acks,
     format::Document,
-    manifest::{Clocks, Floor, Machine, Node, Target, Timing, Topic, Workload},
+    manifest::{Clocks, Floor, Kind, Machine, Node, Target, Timing, Topic, Workload},
     promise::Promises,
 };
 use highwater_workloads::{settings::AcksMode, value, workload};
 use serde_json::{Map, json};
 
 use super::{setup::Setup, world::World};
+use crate::target::Capabilities;
 
 /// Describes the run that is about to begin.
 #[must_use]
@@ -90,7 +91,14 @@ fn target(setup: &Setup, world: &World) -> Target {
         nodes: plan.nodes.values().map(node).collect(),
         topics: setup.topics.iter().map(topic).collect(),
         mutants: setup.mutants.clone(),
+        without: without(&setup.capabilities),
     }
+}
+
+/// The evidence that nobody can have of such a target.
+fn without(has: &Capabilities) -> Vec<Kind> {
+    let kinds = [(has.logs, Kind::Dumps), (has.controllers, Kind::Metadata)];
+    kinds.into_iter().filter(|(has, _)| !has).map(|(_, kind)| kind).collect()
 }
 
 /// What settings promise, by contract part c.

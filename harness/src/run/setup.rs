@@ -1,6 +1,7 @@
 //! The whole setting of one run, from its options and its schedule: a pure function of both.
 
 mod preflight;
+mod shortfall;
 mod topics;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use highwater_workloads::{
 };
 pub use preflight::admit;
 use serde::Serialize;
+use shortfall::Kind;
 
 use super::{
     args::{AcksOption, IsolationOption, Preset, RunArgs, Switch, TimingOption},
@@ -27,7 +29,7 @@ use crate::{
         Schedule, ScheduleError, Span,
         mentions::{self, Cast},
     },
-    target::{self, Needs, TargetOptions},
+    target::{self, Capabilities, Needs, TargetOptions},
 };
 
 /// Why options are refused; one sentence for the user.
@@ -48,6 +50,8 @@ pub struct Setup {
     pub seed: u64,
     /// `--target`.
     pub target: String,
+    /// What that kind of target has.
+    pub capabilities: Capabilities,
     /// Known bugs that are switched on.
     pub mutants: Vec<String>,
     /// Feature levels of the new cluster that are not the target's usual ones.
@@ -105,7 +109,7 @@ pub struct TopicSetup {
 }
 
 const DEFAULT_TIME: Span = Span(60_000);
-const MAX_NODES: u32 = 20;
+const MAX_NODES: u32 = Capabilities::ALL.brokers;
 /// The longest `--time`: what a run writes grows with it.
 const MAX_TIME: Span = Span(24 * 60 * 60 * 1_000);
 /// The most samples a second: their period is whole milliseconds.
@@ -119,8 +123,12 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     let mut args = args.clone();
     limits(&args)?;
     let name = args.schedule.clone().unwrap_or_else(|| "default".into());
+    let target = args.target.clone().unwrap_or_else(|| "node".into());
+    let (kind, version) = target::known(&target).map_err(|error| BadOption(error.to_string()))?;
+    let has = kind.capabilities;
     let asked_time = args.time.unwrap_or(DEFAULT_TIME);
-    let ask = Ask { seed, time_ms: asked_time.0, replicas: replicas(&args) };
+    let (replicas, proxies) = (replicas(&args, &has), has.proxies);
+    let ask = Ask { seed, time_ms: asked_time.0, replicas, proxies };
     let Loaded { schedule, source } = schedule::load(&name, &ask)?;
     needs::apply(&mut args, &schedule, &source)?;
     preset(&mut args, &schedule)?;
@@ -134,7 +142,7 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     };
     let settings = settings(&args, &schedule);
     settings.validate().map_err(|error| BadOption(error.to_string()))?;
-    let nodes = args.nodes.unwrap_or(3);
+    let nodes = args.nodes.unwrap_or_else(|| usual_nodes(&has));
     if nodes == 0 || nodes > MAX_NODES {
         return bad(format!("--nodes {nodes}: 1 to {MAX_NODES} brokers fit on one machine"));
     }
@@ -142,13 +150,15 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
         let field = format!("settings.broker.{key}");
         return Err(source.wrong(&field, "the harness decides it; leave it out").into());
     }
-    let (properties, node_properties) = properties(&args, &schedule)?;
-    let target = args.target.clone().unwrap_or_else(|| "node".into());
-    let (kind, version) = target::known(&target).map_err(|error| BadOption(error.to_string()))?;
+    let controllers = controllers(&args, &has)?;
+    Kind { name: &target, has: &has }.admit(&args, &schedule, (nodes, controllers))?;
+    let (properties, node_properties) = match has.properties {
+        true => properties(&args, &schedule)?,
+        false => Default::default(),
+    };
     let mut mutants = schedule.settings.mutants.clone();
     mutants.extend(args.mutant.iter().cloned());
     let features = features(&args, &schedule)?;
-    let controllers = controllers(&args)?;
     let needs = Needs { version, mutants: &mutants, features: &features, controllers };
     if let Some(why) = (kind.lacks)(&needs) {
         return bad(why);
@@ -161,6 +171,7 @@ pub fn resolve(args: &RunArgs, seed: u64) -> Result<Setup, BadOption> {
     Ok(Setup {
         seed,
         target,
+        capabilities: has,
         mutants,
         features,
         nodes,
@@ -193,9 +204,14 @@ fn cast(nodes: u32, controllers: ControllerPlacement, topics: &[TopicSetup]) -> 
 }
 
 /// Replicas of each partition, as far as the options say.
-fn replicas(args: &RunArgs) -> u32 {
+fn replicas(args: &RunArgs, has: &Capabilities) -> u32 {
     let usual = if args.preset == Some(Preset::Default) { 1 } else { 3 };
-    args.replication_factor.unwrap_or(usual).min(args.nodes.unwrap_or(3))
+    args.replication_factor.unwrap_or(usual).min(args.nodes.unwrap_or_else(|| usual_nodes(has)))
+}
+
+/// Brokers, where nobody says how many.
+fn usual_nodes(has: &Capabilities) -> u32 {
+    has.brokers.min(3)
 }
 
 fn bad<T>(problem: String) -> Result<T, BadOption> {
@@ -394,9 +410,10 @@ fn key_value(option: &str, text: &str) -> Result<(String, String), BadOption> {
     }
 }
 
-fn controllers(args: &RunArgs) -> Result<ControllerPlacement, BadOption> {
+fn controllers(args: &RunArgs, has: &Capabilities) -> Result<ControllerPlacement, BadOption> {
     match args.controllers.as_deref() {
-        None => Ok(ControllerPlacement::Separate(1)),
+        None if has.controllers => Ok(ControllerPlacement::Separate(1)),
+        None => Ok(ControllerPlacement::None),
         Some("combined") => Ok(ControllerPlacement::Combined),
         Some(count) => match count.parse() {
             Ok(count @ 1..=9) => Ok(ControllerPlacement::Separate(count)),

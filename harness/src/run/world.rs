@@ -159,6 +159,9 @@ pub(super) fn plan(
 ) -> Result<ClusterPlan, Failure> {
     let cluster_id = cluster_id();
     let mut plan = ClusterPlan::new(folder, &cluster_id, setup.nodes, setup.controllers, ports)?;
+    if !setup.capabilities.proxies {
+        plan = plan.without_proxies();
+    }
     plan.properties = setup.properties.clone();
     for (id, properties) in &setup.node_properties {
         let node = plan.nodes.get_mut(&NodeId(*id)).ok_or_else(|| {

@@ -24,7 +24,7 @@ type Draw = fn(&mut ChaCha8Rng) -> (&'static str, Value);
 
 /// What is drawn from.
 struct Urn {
-    /// What every run has: kill, pause, partition.
+    /// What every run has: kill, pause, and a partition where there are links.
     always: [Draw; 3],
     /// What a run may have; each seed leaves some of them out.
     sometimes: &'static [Draw],
@@ -39,10 +39,17 @@ const ALONE: Urn = Urn {
     always: [kill, pause_leader, isolate_leader],
     sometimes: &[stop, restart, reply_loss, cut_clients, pause_leader],
 };
+/// Without proxies there are no links to act on.
+const UNLINKED: Urn =
+    Urn { always: [kill, pause_leader, stop], sometimes: &[restart, stop, pause_leader] };
 
 fn make(ask: &Ask) -> Value {
     let mut rng = stream(ask.seed, "schedule/default");
-    let Urn { mut always, sometimes } = if ask.replicas > 1 { REPLICATED } else { ALONE };
+    let Urn { mut always, sometimes } = match ask {
+        Ask { proxies: false, .. } => UNLINKED,
+        Ask { replicas: 0 | 1, .. } => ALONE,
+        Ask { .. } => REPLICATED,
+    };
     always.shuffle(&mut rng);
     let kept: Vec<Draw> = sometimes.iter().copied().filter(|_| rng.random_bool(0.6)).collect();
     let mut steps = Vec::new();

@@ -21,6 +21,8 @@ pub struct Ask {
     pub time_ms: u64,
     /// Replicas of each partition, as far as the options say.
     pub replicas: u32,
+    /// Whether faults can act on links.
+    pub proxies: bool,
 }
 
 /// A schedule, and the text that it was read from.

@@ -6,7 +6,7 @@ use super::{Ask, TABLE, load};
 use crate::steps::{Schedule, format};
 
 fn schedule(name: &str, seed: u64) -> Schedule {
-    load(name, &Ask { seed, time_ms: 15_000, replicas: 3 })
+    load(name, &Ask { seed, time_ms: 15_000, replicas: 3, proxies: true })
         .unwrap_or_else(|error| panic!("{error}"))
         .schedule
 }
@@ -14,9 +14,20 @@ fn schedule(name: &str, seed: u64) -> Schedule {
 #[test]
 fn default_aims_at_nobody_who_is_not_there() {
     for seed in 1..50 {
-        let ask = Ask { seed, time_ms: 60_000, replicas: 1 };
+        let ask = Ask { seed, time_ms: 60_000, replicas: 1, proxies: true };
         let made = serde_json::to_string(&load("default", &ask).unwrap().schedule).unwrap();
         assert!(!made.contains("follower") && !made.contains("minority"), "seed {seed}: {made}");
+    }
+}
+
+#[test]
+fn default_leaves_links_alone_where_there_are_no_proxies() {
+    for seed in 1..50 {
+        let ask = Ask { seed, time_ms: 60_000, replicas: 1, proxies: false };
+        let made = load("default", &ask).unwrap().schedule;
+        let drawn: Vec<_> = made.steps.iter().filter_map(|s| s.act.fault.as_deref()).collect();
+        assert!(["kill", "pause", "stop"].iter().all(|fault| drawn.contains(fault)), "{drawn:?}");
+        assert!(drawn.iter().all(|fault| ["kill", "pause", "stop", "restart"].contains(fault)));
     }
 }
 
@@ -59,7 +70,9 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
     let mut present: BTreeMap<String, u32> = BTreeMap::new();
     const SEEDS: u32 = 500;
     for seed in 0..u64::from(SEEDS) {
-        let made = load("default", &Ask { seed, time_ms: 60_000, replicas: 3 }).unwrap().schedule;
+        let made = load("default", &Ask { seed, time_ms: 60_000, replicas: 3, proxies: true })
+            .unwrap()
+            .schedule;
         let faults: std::collections::BTreeSet<String> =
             made.steps.iter().filter_map(|step| step.act.fault.clone()).collect();
         for fault in faults {
@@ -75,7 +88,9 @@ fn default_switches_every_other_fault_off_and_on_over_many_seeds() {
 
 #[test]
 fn an_unknown_schedule_is_refused_with_the_known_ones() {
-    let error = load("chaos", &Ask { seed: 1, time_ms: 1, replicas: 3 }).unwrap_err().to_string();
+    let error = load("chaos", &Ask { seed: 1, time_ms: 1, replicas: 3, proxies: true })
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("unknown schedule `chaos`; known: all-isr-gone, "), "{error}");
 }
 
@@ -156,7 +171,7 @@ fn a_file_that_is_no_text_is_named_with_its_line() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("s.json");
     std::fs::write(&path, b"{\n\xff").unwrap();
-    let ask = Ask { seed: 1, time_ms: 1, replicas: 3 };
+    let ask = Ask { seed: 1, time_ms: 1, replicas: 3, proxies: true };
     let error = load(path.to_str().unwrap(), &ask).unwrap_err().to_string();
     assert_eq!(error, format!("{}: line 2: this is no UTF-8 text", path.display()));
 }

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The plug-in.
-pub const ENTRY: Entry = Entry { open, lacks };
+pub const ENTRY: Entry = Entry { capabilities: Capabilities::ALL, open, lacks };
 
 const CONFIGURATION: &str = "server.properties";
 const LOGGING: &str = "log4j2.properties";
@@ -104,7 +104,7 @@ impl Target for KafkaTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: true }
+        Capabilities::ALL
     }
 
     fn prepare<'a>(

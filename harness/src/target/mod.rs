@@ -21,6 +21,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A plug-in: how one kind of target is opened.
 pub struct Entry {
+    /// What every target of this kind has.
+    pub capabilities: Capabilities,
     /// Makes the target, or says in one sentence why this machine cannot run it.
     pub open: fn(&TargetOptions) -> Result<Box<dyn Target>, TargetError>,
     /// Why the target cannot give what a run needs, in one sentence; `None` when it can.
@@ -59,13 +61,43 @@ pub struct Training {
     pub keep: Box<dyn FnOnce() -> Result<(), TargetError> + Send>,
 }
 
-/// What a target can do; faults and schedules ask before the run.
+/// What a kind of target has; faults and schedules ask before the run. What it lacks, a run does
+/// without or is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
+    /// The most brokers of one cluster.
+    pub brokers: u32,
     /// Its processes are ours: they can be killed, stopped, paused and started.
     pub processes: bool,
-    /// Its links go through proxies.
+    /// Its links go through proxies. Without, a node has one listener and advertises that itself.
     pub proxies: bool,
+    /// It has controllers, whose place is a choice and which keep a metadata log.
+    pub controllers: bool,
+    /// It takes properties by Kafka's names.
+    pub properties: bool,
+    /// Its log directories have Kafka's layout: replicas can be dumped, and what a disk lost told.
+    pub logs: bool,
+}
+
+impl Capabilities {
+    /// What a whole Kafka cluster has.
+    pub const ALL: Self = Self {
+        brokers: 20,
+        processes: true,
+        proxies: true,
+        controllers: true,
+        properties: true,
+        logs: true,
+    };
+    /// What is known of a command that starts one broker on a port with a data directory.
+    pub const ONE_BROKER: Self = Self {
+        brokers: 1,
+        processes: true,
+        proxies: false,
+        controllers: false,
+        properties: false,
+        logs: false,
+    };
 }
 
 /// A program to run.

@@ -15,7 +15,7 @@ use super::{
 use crate::cluster::{ClusterPlan, ControllerPlacement, NodePlan, server_properties};
 
 /// The plug-in.
-pub const ENTRY: Entry = Entry { open, lacks };
+pub const ENTRY: Entry = Entry { capabilities: Capabilities::ALL, open, lacks };
 
 /// Names the binary when it does not lie beside the harness.
 pub const BINARY_VARIABLE: &str = "HIGHWATER_NODE_BIN";
@@ -146,7 +146,7 @@ impl Target for NodeTarget {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: true }
+        Capabilities::ALL
     }
 
     fn prepare<'a>(

@@ -58,7 +58,7 @@ impl Target for StandIns {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { processes: true, proxies: true }
+        Capabilities::ALL
     }
 
     fn prepare<'a>(

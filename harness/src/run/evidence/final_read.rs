@@ -83,7 +83,7 @@ impl FinalReader {
             self.history.record([self.poll(number, EventKind::Invoke, None)])?;
             let request = asks::fetch_request(&self.catalog, &[(key, *at)], MAX_BYTES)
                 .with_isolation_level(1);
-            let answer = match asks::fetch(&mut broker, request, PATIENCE).await {
+            let answer = match asks::fetch(&mut broker, &self.catalog, request, PATIENCE).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     self.fail(number, &error.to_string())?;

@@ -11,7 +11,7 @@ use std::{
 use super::{BadOption, Setup, TopicSetup, resolve};
 use crate::{
     clock::RunClock,
-    cluster::{Cluster, ClusterPlan, ControllerPlacement, NodeId, Place},
+    cluster::{Cluster, ClusterPlan, ControllerPlacement, NodeId},
     disk,
     journal::Journal,
     ports::PortPool,
@@ -121,12 +121,19 @@ async fn alone(
     (folder, journal): (&Path, Arc<Journal>),
     ports: &mut PortPool,
 ) -> Result<Arc<Cluster>, Failure> {
-    let (id, placement) = (world::cluster_id(), ControllerPlacement::Combined);
-    let mut plan = ClusterPlan::new(folder, &id, 1, placement, ports)?;
+    let has = target.capabilities();
+    let placement = match has.controllers {
+        true => ControllerPlacement::Combined,
+        false => ControllerPlacement::None,
+    };
+    let mut plan = ClusterPlan::new(folder, &world::cluster_id(), 1, placement, ports)?;
+    if !has.proxies {
+        plan = plan.without_proxies();
+    }
     plan.properties = properties;
     for node in plan.nodes.values_mut() {
         // Nobody stands between it and itself.
-        node.listeners.values_mut().for_each(|place| *place = direct(*place));
+        node.listeners.values_mut().for_each(|place| *place = place.direct());
         node.folder = folder.join(name);
         node.log_dir = node.folder.join("data");
     }
@@ -134,10 +141,6 @@ async fn alone(
     cluster.prepare().await?;
     cluster.start(NodeId(1)).await?;
     Ok(cluster)
-}
-
-fn direct(place: Place) -> Place {
-    Place { proxy: place.real, ..place }
 }
 
 /// One topic of each set of settings, with one replica.

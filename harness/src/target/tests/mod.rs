@@ -20,7 +20,7 @@ fn value<'a>(properties: &'a str, key: &str) -> &'a str {
 #[test]
 fn an_unknown_target_is_refused_with_the_names_there_are() {
     let error = open("redis", &TargetOptions::default()).unwrap_err().to_string();
-    assert_eq!(error, "unknown target `redis`; known: kafka, node");
+    assert_eq!(error, "unknown target `redis`; known: kafka, node, noida-db");
 }
 
 #[test]
