@@ -83,8 +83,8 @@ pub struct ProxyNet {
 }
 
 impl ProxyNet {
-    /// Starts a proxy for every listener of the plan that has one. Connections of a process that ends (`pids`
-    /// says so) are reset at once.
+    /// Starts a proxy for every listener of the plan that has one. Connections of a process that
+    /// ends (`pids` says so) are reset at once.
     ///
     /// # Errors
     /// When a port is taken or the witness's files cannot be made.

@@ -77,7 +77,10 @@ mod tests {
         assert_eq!(refusal(|_| ()), None);
         assert_eq!(refusal(schedule("calm")), None);
         for (refused, words) in [
-            (refusal(|a| a.nodes = Some(3)), "--nodes 3: a cluster of target noida-db has at most"),
+            (
+                refusal(|a| (a.nodes, a.schedule) = (Some(3), Some("calm".into()))),
+                "--nodes 3: a cluster of target noida-db has at most",
+            ),
             (refusal(|a| a.controllers = Some("3".into())), "target noida-db has no controllers"),
             (refusal(|a| a.set = vec!["a=b".into()]), "property a=b: target noida-db takes no"),
             (refusal(|a| a.mutant = vec!["HW-09".into()]), "only target node has known bugs"),
