@@ -46,6 +46,7 @@ bench: build ## every figure of docs/performance.md; the node beside Apache Kafk
 	  target/venv/bin/python node/bench/bench.py
 	@BROKER_BINARY=$$PWD/target/release/highwater-node target/venv/bin/python node/bench/serving.py
 	@target/venv/bin/python harness/bench/bench.py
+	@target/venv/bin/python harness/bench/sampling.py
 	@cargo bench --quiet -p highwater-workloads
 
 fmt: ## format all sources (plug-in files too, which cargo fmt does not see)

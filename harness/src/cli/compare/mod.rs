@@ -24,7 +24,7 @@ use crate::{
         Failure, RunArgs, Ui,
         args::{SeedRange, TimingOption},
         new_run_id,
-        setup::BadOption,
+        setup::{self, BadOption},
     },
     steps::Span,
     target::{self, Needs},
@@ -144,13 +144,21 @@ impl<'a> Comparing<'a> {
     }
 
     fn finish(mut self) -> Result<Exit, Stopped> {
+        let mut all = Vec::new();
+        for kind in &self.kinds {
+            all.push((kind.differs.clone(), self.runs(kind)?));
+        }
+        // What cannot be run is refused before hours have gone into the rest.
+        for (args, seed) in all.iter().flat_map(|(_, runs)| runs) {
+            setup::admit(args, *seed)?;
+        }
         let mut clusters = Vec::new();
-        for kind in self.kinds.clone() {
+        for (differs, runs) in all {
             let mut measured = Vec::new();
-            for (args, seed) in self.runs(&kind)? {
+            for (args, seed) in runs {
                 measured.push(self.measured(&args, seed)?);
             }
-            clusters.push(Cluster::of(kind.differs, measured));
+            clusters.push(Cluster::of(differs, measured));
         }
         let command: Vec<String> = words().skip(1).map(|word| quoted(&word)).collect();
         let command = format!("highwater {}", command.join(" "));
