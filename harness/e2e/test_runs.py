@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-# Mutant, schedule, the rule that it breaks.
-MUTANTS = [("HW-26", "S4", 36), ("FEN-01", "S3b", 22), ("HW-09", "S18", 58), ("ID-01", "S8", 42)]
+# Canaries: a gate in which one of them is not invalid judges nothing. Mutant, schedule, the rule that it breaks.
+CANARIES = [("HW-26", "S4", 36), ("FEN-01", "S3b", 22), ("HW-09", "S18", 58), ("ID-01", "S8", 42)]
 EXPERIMENTS = ["commit", "slow-follower-evicted", "follower-dead", "leader-failover", "zombie-leader", "frozen-map",
                "two-down", "rolling-restart", "lost-reply"]
 SEEDS = range(1, 6)
@@ -28,8 +28,8 @@ def test_a_healthy_cluster_survives_chaos(highwater, seed):
         assert os.path.exists(os.path.join(run.folders[0], name)), name
 
 
-@pytest.mark.parametrize("mutant,schedule,rule", MUTANTS)
-def test_a_planted_bug_is_caught(highwater, mutant, schedule, rule):
+@pytest.mark.parametrize("mutant,schedule,rule", CANARIES)
+def test_a_canary_is_found(highwater, mutant, schedule, rule):
     """Within five seeds, by a claim that lists the rule; the same seed without it is valid."""
     for seed in SEEDS:
         run = highwater.run("--mutant", mutant, "--schedule", schedule, "--seed", seed, "--time", TIME, "--no-report")
