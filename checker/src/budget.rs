@@ -42,8 +42,14 @@ impl KeyView<'_> {
         losses.filter(move |loss| loss.during.1 >= time && is_replica(&loss.node))
     }
 
-    /// c.1.2 to c.1.4: whether faults took a committed offset from enough replicas after a time.
-    pub fn loss_budget(&self, offset: Option<Offset>, after: TimeNs) -> Ruling {
+    /// c.1.2 to c.1.4: whether faults took an offset from enough replicas after a time; it was
+    /// committed during another.
+    pub fn loss_budget(
+        &self,
+        offset: Option<Offset>,
+        after: TimeNs,
+        committed: (TimeNs, TimeNs),
+    ) -> Ruling {
         let mut losses = self.losses_after(after).peekable();
         let Some(first) = losses.peek() else { return Ruling::Forbidden };
         let undecided = |why: &str| {
@@ -65,7 +71,7 @@ impl KeyView<'_> {
                 Took::Untold => untold = true,
             }
         }
-        let permitted = self.enough(states, &taken, after).or_else(|| sole(states, &taken));
+        let permitted = self.enough(states, &taken, committed).or_else(|| sole(states, &taken));
         match permitted {
             Some(permission) => Ruling::Permitted(permission),
             None if untold => undecided("nothing tells how much was lost"),
@@ -140,17 +146,16 @@ impl KeyView<'_> {
         }
     }
 
-    /// c.1.2, c.1.4: at some moment as many replicas as min ISR had lost it and were not back.
+    /// c.1.2, c.1.4: at some moment as many replicas as min ISR had lost it and were not back. It is
+    /// the min ISR of the time at which it was committed (c.4).
     fn enough(
         &self,
         states: &[Registration],
         taken: &[&DataLoss],
-        after: TimeNs,
+        committed: (TimeNs, TimeNs),
     ) -> Option<Permission> {
-        let at_ack = Registry::during(states, (after, after)).last()?;
-        let told = self.run.registry.min_isr(self.key.topic_name(), at_ack, (after, after));
         let promised = self.promise.min_insync_replicas.map_or(1, |least| least as usize);
-        let wanted = told.map_or(promised, |(least, _)| least).max(1);
+        let wanted = self.least_min_isr_during(committed).unwrap_or(promised).max(1);
         for loss in taken {
             let mut outstanding: Vec<&DataLoss> = Vec::new();
             let before = taken.iter().filter(|other| other.during.0 <= loss.during.0);

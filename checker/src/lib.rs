@@ -22,6 +22,7 @@ mod judge;
 mod leaderless;
 pub mod leadership;
 mod metrics;
+mod min_isr;
 mod notes;
 mod permission;
 mod reason;

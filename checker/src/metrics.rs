@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use highwater_history::verdict::{ForbiddenLoss, PermittedLoss};
+use highwater_history::{Key, verdict::KeyLoss};
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,39 +30,35 @@ pub fn of(
     metrics.insert("ok-read".to_owned(), json!(run.index.ok_read));
     metrics.insert("keys".to_owned(), json!(keys.len()));
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
-    let bytes = |records: u64| value_bytes.map(|bytes| bytes.saturating_mul(records));
     let (mut permitted, mut forbidden) = (Vec::new(), Vec::new());
     for ((key, permission), loss) in losses.into_values().flatten() {
-        let Loss { records, offsets, acknowledged, leaders } = loss;
-        let (bytes, acknowledged_by) = (bytes(records), leaders.into_iter().collect());
-        let (acknowledged_from_ns, acknowledged_to_ns) = acknowledged;
-        match permission {
-            Some(Permission { clause, fulfilled_by }) => permitted.push(PermittedLoss {
-                key,
-                clause,
-                fulfilled_by,
-                records,
-                bytes,
-                offsets,
-                acknowledged_from_ns,
-                acknowledged_to_ns,
-                acknowledged_by,
-            }),
-            None => forbidden.push(ForbiddenLoss {
-                key,
-                records,
-                bytes,
-                offsets,
-                acknowledged_from_ns,
-                acknowledged_to_ns,
-                acknowledged_by,
-            }),
-        }
+        let list = if permission.is_some() { &mut permitted } else { &mut forbidden };
+        list.push(loss_of(key, permission, loss, value_bytes));
     }
-    let lost = [
-        (PermittedLoss::METRIC, (!permitted.is_empty()).then(|| json!(permitted))),
-        (ForbiddenLoss::METRIC, (!forbidden.is_empty()).then(|| json!(forbidden))),
-    ];
-    metrics.extend(lost.into_iter().filter_map(|(name, lost)| Some((name.to_owned(), lost?))));
+    let lost = [(KeyLoss::PERMITTED, permitted), (KeyLoss::FORBIDDEN, forbidden)];
+    let some = lost.into_iter().filter(|(_, losses)| !losses.is_empty());
+    metrics.extend(some.map(|(name, losses)| (name.to_owned(), json!(losses))));
     metrics
+}
+
+fn loss_of(
+    key: Key,
+    permission: Option<Permission>,
+    loss: Loss,
+    value_bytes: Option<u64>,
+) -> KeyLoss {
+    let Loss { records, offsets, acknowledged, leaders } = loss;
+    let (clause, fulfilled_by) = permission.map(|by| (by.clause, by.fulfilled_by)).unzip();
+    let (acknowledged_from_ns, acknowledged_to_ns) = acknowledged;
+    KeyLoss {
+        key,
+        clause,
+        fulfilled_by,
+        records,
+        bytes: value_bytes.map(|bytes| bytes.saturating_mul(records)),
+        offsets,
+        acknowledged_from_ns,
+        acknowledged_to_ns,
+        acknowledged_by: leaders.into_iter().collect(),
+    }
 }

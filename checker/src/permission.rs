@@ -27,11 +27,13 @@ pub type CommittedTo = BTreeMap<LeaderEpoch, Offset>;
 impl KeyView<'_> {
     /// Whether a record that was acknowledged may be gone; its offset is none where none was told.
     pub fn loss(&self, record: RecordId, offset: Option<Offset>) -> Ruling {
-        let sent_at = self.sender(record).map_or(0, |sender| sender.sent_at);
+        let sender = self.sender(record);
+        let committed = sender.map_or((0, 0), |sender| (sender.sent_at, sender.completed_at));
+        let (sent_at, _) = committed;
         let after = self.since(sent_at)..self.elections.len();
         self.unclean_loss(offset, after.clone())
             .or_else(|| self.resurrected(record, offset, after))
-            .or_else(|| self.loss_budget(offset, sent_at))
+            .or_else(|| self.loss_budget(offset, sent_at, committed))
             .or_else(|| self.acks_loss(record, offset))
             .or_else(|| self.unplaced(offset))
     }
@@ -283,13 +285,21 @@ impl KeyView<'_> {
         let from = self.first_after(reader);
         self.stale(offset, reader, end)
             .or_else(|| self.resurrected(record, Some(offset), from..end))
-            .or_else(|| self.loss_budget(Some(offset), reader.sent_at))
+            .or_else(|| self.read_budget(offset, reader))
     }
 
     /// c.3: an allowed unclean election between two reads sets consumers back or ahead.
     pub fn consumers_moved(&self, offset: Offset, from: &Operation, to: &Operation) -> Ruling {
         let end = self.until(to.completed_at);
-        self.stale(offset, from, end).or_else(|| self.loss_budget(Some(offset), from.sent_at))
+        self.stale(offset, from, end).or_else(|| self.read_budget(offset, from))
+    }
+
+    /// Rule 59: what was read was committed by then, and not before somebody sent it.
+    fn read_budget(&self, offset: Offset, reader: &Operation) -> Ruling {
+        let holders = self.key.order.holders(offset).iter();
+        let sent = holders.filter_map(|record| Some(self.sender(*record)?.sent_at)).min();
+        let committed = (sent.unwrap_or(0), reader.completed_at);
+        self.loss_budget(Some(offset), reader.sent_at, committed)
     }
 
     /// What unclean elections after the leadership under which an operation was answered cut.

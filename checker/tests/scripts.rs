@@ -63,8 +63,8 @@ fn every_claim_has_an_accepted_and_a_rejected_case() {
 
 const LOST: &str = "== lost
 run acks=all
-leader x 1
 config x min.insync.replicas 2
+leader x 1
 1: S x a ok@0 n1
 2: S x b ok@1 n1
 P 9 x[0:a]

@@ -20,3 +20,4 @@ pub mod scratch;
 mod stderr;
 pub mod steps;
 pub mod target;
+mod topics;

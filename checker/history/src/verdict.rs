@@ -95,16 +95,18 @@ impl Validity {
     }
 }
 
-/// What one cause cost one key, where a clause permits it: `metrics` lists these by the name
-/// [`PermittedLoss::METRIC`].
+/// What one cause cost one key: `metrics` lists these by the names [`KeyLoss::PERMITTED`] and, where
+/// no clause permits it, [`KeyLoss::FORBIDDEN`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PermittedLoss {
+pub struct KeyLoss {
     /// Whose records.
     pub key: Key,
-    /// The clause of the contract's part c.
-    pub clause: String,
-    /// The event that fulfils it.
-    pub fulfilled_by: String,
+    /// The clause of the contract's part c that permits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<String>,
+    /// The event that fulfils the clause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fulfilled_by: Option<String>,
     /// How many acknowledged records.
     pub records: u64,
     /// Their payloads, where the manifest says how big one is.
@@ -121,36 +123,11 @@ pub struct PermittedLoss {
     pub acknowledged_by: Vec<NodeId>,
 }
 
-impl PermittedLoss {
-    /// The measurement's name.
-    pub const METRIC: &'static str = "permitted-loss";
-}
-
-/// What one key lost that nothing permits: `metrics` lists these by the name
-/// [`ForbiddenLoss::METRIC`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ForbiddenLoss {
-    /// Whose records.
-    pub key: Key,
-    /// How many acknowledged records.
-    pub records: u64,
-    /// Their payloads, where the manifest says how big one is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-    /// Lowest and highest offset that was acknowledged.
-    pub offsets: (Offset, Offset),
-    /// First acknowledgement.
-    pub acknowledged_from_ns: TimeNs,
-    /// Last acknowledgement.
-    pub acknowledged_to_ns: TimeNs,
-    /// The leaders that had acknowledged them, where the history tells.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub acknowledged_by: Vec<NodeId>,
-}
-
-impl ForbiddenLoss {
-    /// The measurement's name.
-    pub const METRIC: &'static str = "forbidden-loss";
+impl KeyLoss {
+    /// The measurement's name where a clause permits the loss.
+    pub const PERMITTED: &'static str = "permitted-loss";
+    /// The measurement's name where none does.
+    pub const FORBIDDEN: &'static str = "forbidden-loss";
 }
 
 /// What the history holds.

@@ -7,6 +7,7 @@ use crate::{
     finding::Findings,
     index::{operations::Operation, records::RecordId},
     insync::strong::{Committed, short_of},
+    min_isr::APPLIED_NS,
     registry::Registry,
     view::KeyView,
 };
@@ -21,9 +22,6 @@ pub static ENTRY: Entry = Entry {
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };
-
-/// How long a leader's replica may take to apply what its broker's metadata says already.
-const APPLIED_NS: TimeNs = 1_000_000_000;
 
 /// A leader's own sight of its ISR.
 struct Sight {
@@ -119,7 +117,7 @@ fn under_min_isr(
         if state.leader != Some(node) || state.leader_epoch != sight.epoch {
             return None;
         }
-        let (least, _) = view.run.registry.min_isr(view.key.topic_name(), state, time)?;
+        let least = view.least_min_isr(state, time)?;
         most = most.max(state.isr.len());
         wanted = wanted.min(least);
     }

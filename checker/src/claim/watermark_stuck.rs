@@ -8,6 +8,7 @@ use super::{Decides, Entry, Judge, Need};
 use crate::{
     faults,
     finding::Findings,
+    min_isr::APPLIED_NS,
     registry::{Registration, Registry},
     told::Told,
     view::KeyView,
@@ -117,7 +118,10 @@ fn may_move(
     (leader, epoch): (NodeId, LeaderEpoch),
     window: (TimeNs, TimeNs),
 ) -> bool {
-    let wanted = view.run.registry.min_isr(view.key.topic_name(), state, window);
+    // A lower value lets the HW move at the next append, fetch or ISR change only (rule 20): every
+    // value counts that the leader has known since the last of these changes.
+    let known = (state.at.min(window.0).saturating_sub(APPLIED_NS), window.1);
+    let wanted = view.run.registry.min_isr(view.key.topic_name(), state, known);
     state.leader == Some(leader)
         && state.leader_epoch == epoch
         && wanted.is_some_and(|(_, most)| state.isr.len() >= most)

@@ -126,13 +126,17 @@ fn is_excused(
     leader: NodeId,
     time: (TimeNs, TimeNs),
 ) -> bool {
+    let controllers = controllers_of(manifest);
+    let outcome = view.run.evidence.outcome.as_ref();
+    faults::may_part(outcome, leader, &controllers, time)
+}
+
+/// The nodes that are controllers.
+pub fn controllers_of(manifest: &Manifest) -> Vec<NodeId> {
     let is_controller = |node: &&highwater_history::manifest::Node| {
         node.roles.iter().any(|role| role == "controller")
     };
-    let controllers: Vec<NodeId> =
-        manifest.target.nodes.iter().filter(is_controller).map(|node| node.id).collect();
-    let outcome = view.run.evidence.outcome.as_ref();
-    faults::may_part(outcome, leader, &controllers, time)
+    manifest.target.nodes.iter().filter(is_controller).map(|node| node.id).collect()
 }
 
 /// Members that were dropped although they had caught up within the limit, and were neither fenced

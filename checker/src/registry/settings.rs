@@ -82,7 +82,7 @@ impl Settings {
         let Some(timeline) = self.levels.get(&level) else { return vec![None] };
         let (first, end) = range_of(timeline, |(at, _)| *at, from, to);
         let mut values: Vec<_> = timeline[first..end].iter().map(|(_, value)| *value).collect();
-        if first == 0 && timeline.first().is_some_and(|(at, _)| from <= *at) {
+        if first == 0 && timeline.first().is_some_and(|(at, _)| from < *at) {
             values.push(None);
         }
         values

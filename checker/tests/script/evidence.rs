@@ -27,7 +27,7 @@ pub struct World {
     pub(super) evidence: Evidence,
     options: Options,
     epochs: std::collections::BTreeMap<String, i32>,
-    meanwhile: Vec<(String, NodeId, Vec<String>)>,
+    meanwhile: Vec<Vec<String>>,
 }
 
 impl World {
@@ -80,9 +80,8 @@ impl World {
             }
             ("open", [processes, settings @ ..]) => self.open(processes, settings)?,
             ("leader", [key, node, flags @ ..]) => self.elect(key, number(node)?, flags),
-            ("meanwhile", [key, node, flags @ ..]) => {
-                let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
-                self.meanwhile.push(((*key).to_owned(), number(node)?, flags));
+            ("meanwhile", words) => {
+                self.meanwhile.push(words.iter().map(|word| (*word).to_owned()).collect());
             }
             ("log", [key, node, rest @ ..]) => {
                 let node = number(node)?;
@@ -244,14 +243,18 @@ impl World {
         Ok(())
     }
 
-    /// Holds the elections that were to come; gives the nanoseconds that they took.
-    pub fn elect_meanwhile(&mut self) -> u64 {
+    /// Lets happen what was to come meanwhile; gives the nanoseconds that it took.
+    pub fn pass_meanwhile(&mut self) -> Result<u64, String> {
         let from = self.ms;
-        for (key, node, flags) in std::mem::take(&mut self.meanwhile) {
-            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-            self.elect(&key, node, &flags);
+        for line in std::mem::take(&mut self.meanwhile) {
+            let words: Vec<&str> = line.iter().map(String::as_str).collect();
+            match words[..] {
+                ["config" | "wait", ..] => self.evidence_line(words[0], &words[1..])?,
+                [key, node, ref flags @ ..] => self.elect(key, number(node)?, flags),
+                _ => return Err("an election, `config` or `wait` is needed".to_owned()),
+            }
         }
-        (self.ms - from) * MS
+        Ok((self.ms - from) * MS)
     }
 
     fn elect(&mut self, key: &str, node: NodeId, flags: &[&str]) {

@@ -17,7 +17,7 @@
 //!                       reader's has role=final-read
 //! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
 //! meanwhile x 2 [unclean]                one while the next operation is under way, before its
-//!                       attempts
+//!                       attempts; `config ...` and `wait ...` likewise
 //! metadata-cut          the metadata log goes on where its file ends
 //! told-leader x 2 1 [by=3] [isr=1,2] [pe=5]    a sample: node 2 leads under epoch 1, as itself or
 //!                       node 3 says, with this ISR (else 1,2,3) and partition epoch
@@ -171,7 +171,7 @@ fn operation(world: &mut World, process: u64, f: Function, args: &[&str]) -> Par
     }
     let invoke = world.event(process, EventKind::Invoke, f).with_value(EventValue::Ops(asked));
     world.push(invoke);
-    let waited = world.elect_meanwhile();
+    let waited = world.pass_meanwhile()?;
     if let Some(Attempts::List(attempts)) = &mut done.attempts {
         attempts.iter_mut().for_each(|attempt| attempt.at += waited);
     }

@@ -34,9 +34,10 @@ const OWN: i8 = 1;
 const SET: i8 = 0;
 const DELETE: i8 = 1;
 
-/// Settings by which a run is judged: what it promises would change under way.
-const JUDGED_BY: [&str; 4] =
-    ["flush.messages", "flush.ms", "min.insync.replicas", "unclean.leader.election.enable"];
+/// Settings by which a run is judged as it began: what it promises would change under way.
+const JUDGED_BY: [&str; 3] = ["flush.messages", "flush.ms", "unclean.leader.election.enable"];
+/// Setting by which a run is judged as it was at each time, which the metadata log tells.
+const FOLLOWED: &str = "min.insync.replicas";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,7 +74,11 @@ impl Strike for ConfigChange {
         Ok(())
     }
 
-    fn applies(&self, _scene: &Scene<'_>) -> Result<(), String> {
+    fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
+        let is_followed = scene.plan.controllers().next().is_some();
+        if self.topic.is_none() && self.key == FOLLOWED && !is_followed {
+            return Err(format!("the target has no metadata log that tells `{FOLLOWED}`"));
+        }
         Ok(())
     }
 

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Entry, Scene, Strike, Struck, needs_shim, read};
+use super::{Entry, Scene, Strike, Struck, disturb, needs_shim, read};
 use crate::{
     disk::Lever,
-    nemesis::{Aim, Aimer, Controls, Disturbed, Rng},
+    nemesis::{Aim, Controls, Rng},
 };
 
 /// The plug-in.
@@ -65,13 +65,11 @@ impl Strike for DiskError {
     }
 
     async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
-        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
         let lever = match self.on {
             Calls::Write => Lever::FailingWrites,
             Calls::Fsync => Lever::FailingSyncs,
         };
-        let what = json!({"nodes": nodes, "error": self.error, "on": self.on});
-        let levers = [(lever, self.error.number())];
-        Ok(Box::new(Disturbed::begin(controls, &nodes, &levers, what)?))
+        let what = json!({"error": self.error, "on": self.on});
+        disturb(&self.aim, &[(lever, self.error.number())], what, (controls, &mut rng)).await
     }
 }

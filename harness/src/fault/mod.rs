@@ -6,8 +6,10 @@ use thiserror::Error;
 
 use crate::{
     cluster::{ClusterPlan, NodeId},
-    disk::LIBRARY,
-    nemesis::{Aim, Aimer, Controls, Ending, LinkFault, NotInstalled, Rng, Role, Side, Stretch},
+    disk::{LIBRARY, Lever},
+    nemesis::{
+        Aim, Aimer, Controls, Disturbed, Ending, LinkFault, NotInstalled, Rng, Role, Side, Stretch,
+    },
     target::{BoxFuture, Capabilities},
 };
 
@@ -216,6 +218,18 @@ fn needs_shim(scene: &Scene<'_>) -> Result<(), String> {
     needs_logs(scene)?;
     let without = || format!("the nodes run without {LIBRARY}");
     if scene.disks { Ok(()) } else { Err(without()) }
+}
+
+/// Pulls levers of nodes' disks, and tells `what` was done beside whom it hit.
+async fn disturb(
+    aim: &Aim,
+    levers: &[(Lever, u64)],
+    mut what: Value,
+    (controls, rng): (&Controls, &mut Rng),
+) -> Struck {
+    let nodes = Aimer::new(controls, rng).nodes(aim)?;
+    what["nodes"] = json!(nodes);
+    Ok(Box::new(Disturbed::begin(controls, &nodes, levers, what)?))
 }
 
 /// For faults that act on links.

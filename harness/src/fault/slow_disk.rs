@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Entry, Scene, Strike, Struck, needs_shim, read};
+use super::{Entry, Scene, Strike, Struck, disturb, needs_shim, read};
 use crate::{
     disk::Lever,
-    nemesis::{Aim, Aimer, Controls, Disturbed, Rng},
+    nemesis::{Aim, Controls, Rng},
 };
 
 /// The plug-in.
@@ -43,12 +43,11 @@ impl Strike for SlowDisk {
     }
 
     async fn strike(&self, controls: &Controls, mut rng: Rng) -> Struck {
-        let nodes = Aimer::new(controls, &mut rng).nodes(&self.aim)?;
         let waits = [(Lever::SlowSyncs, self.fsync_ms), (Lever::SlowWrites, self.write_ms)];
         let levers = waits.into_iter().filter(|(_, ms)| *ms > 0);
         let levers: Vec<(Lever, u64)> =
             levers.map(|(lever, ms)| (lever, ms.saturating_mul(1_000))).collect();
-        let what = json!({"nodes": nodes, "fsync_ms": self.fsync_ms, "write_ms": self.write_ms});
-        Ok(Box::new(Disturbed::begin(controls, &nodes, &levers, what)?))
+        let what = json!({"fsync_ms": self.fsync_ms, "write_ms": self.write_ms});
+        disturb(&self.aim, &levers, what, (controls, &mut rng)).await
     }
 }

@@ -2,26 +2,22 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use highwater_wire::{
-    StrBytes,
-    messages::{
-        BrokerId, CreateTopicsRequest, TopicName,
-        create_topics_request::{CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig},
-    },
-};
+use highwater_wire::messages::CreateTopicsRequest;
 use highwater_workloads::outcome;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Entry, Scene, Strike, Struck, read};
-use crate::nemesis::{Controls, Done, Ending, NotInstalled, Rng};
+use crate::{
+    nemesis::{Controls, Done, Ending, NotInstalled, Rng},
+    topics::{CREATE_TOPICS_VERSION, creatable},
+};
 
 /// The plug-in.
 pub const ENTRY: Entry =
     Entry { parse: |parameters| read::<TopicCreate>("topic-create", parameters) };
 
 const WITHIN: Duration = Duration::from_secs(10);
-const VERSION: i16 = 7;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,23 +33,10 @@ struct TopicCreate {
 
 impl TopicCreate {
     fn request(&self) -> CreateTopicsRequest {
-        let config = |(name, value): (&String, &String)| {
-            CreatableTopicConfig::default()
-                .with_name(StrBytes::from_string(name.clone()))
-                .with_value(Some(StrBytes::from_string(value.clone())))
-        };
-        let replicas = self.assignment.iter().copied().map(BrokerId).collect();
-        let assignment =
-            CreatableReplicaAssignment::default().with_partition_index(0).with_broker_ids(replicas);
-        let topic = CreatableTopic::default()
-            .with_name(TopicName(StrBytes::from_string(self.name.clone())))
-            .with_num_partitions(-1)
-            .with_replication_factor(-1)
-            .with_assignments(vec![assignment])
-            .with_configs(self.configs.iter().map(config).collect());
+        let assignment = std::slice::from_ref(&self.assignment);
         CreateTopicsRequest::default()
             .with_timeout_ms(WITHIN.as_millis() as i32)
-            .with_topics(vec![topic])
+            .with_topics(vec![creatable(&self.name, assignment, &self.configs)])
     }
 }
 
@@ -69,7 +52,7 @@ impl Strike for TopicCreate {
     async fn strike(&self, controls: &Controls, _: Rng) -> Struck {
         let unsure = |error: String| NotInstalled::Indeterminate(error);
         let mut broker = controls.ask_a_broker(WITHIN).await.map_err(|e| unsure(e.to_string()))?;
-        let answer = broker.call(VERSION, self.request(), WITHIN).await;
+        let answer = broker.call(CREATE_TOPICS_VERSION, self.request(), WITHIN).await;
         let answer = answer.map_err(|error| unsure(format!("not confirmed: {error}")))?;
         let code = answer.topics.first().map_or(0, |topic| topic.error_code);
         if code != 0 {

@@ -14,18 +14,6 @@ struct Wipe {
     /// Whom.
     #[serde(default = "Aim::one")]
     aim: Aim,
-    /// Of what.
-    #[serde(default, rename = "what")]
-    _what: What,
-}
-
-/// What is emptied.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum What {
-    /// The log directories; they are prepared again as for a first start.
-    #[default]
-    Data,
 }
 
 impl Strike for Wipe {

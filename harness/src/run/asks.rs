@@ -7,7 +7,6 @@ use highwater_wire::{
     messages::{
         BrokerId, CreateTopicsRequest, FetchRequest, ListOffsetsRequest, MetadataRequest,
         TopicName,
-        create_topics_request::{CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig},
         fetch_request::{FetchPartition, FetchTopic, ReplicaState},
         list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic},
         metadata_request::MetadataRequestTopic,
@@ -16,10 +15,12 @@ use highwater_wire::{
 use highwater_workloads::{Catalog, Key, outcome};
 
 use super::setup::TopicSetup;
-use crate::direct::{Direct, DirectError};
+use crate::{
+    direct::{Direct, DirectError},
+    topics::{CREATE_TOPICS_VERSION, creatable},
+};
 
 const METADATA_VERSION: i16 = 12;
-const CREATE_TOPICS_VERSION: i16 = 7;
 const LIST_OFFSETS_VERSION: i16 = 7;
 const FETCH_VERSION: i16 = 16;
 /// The newest version of Fetch in which topics have their names and the asker stands by itself.
@@ -107,8 +108,10 @@ pub async fn create_topics(
     topics: &[(String, &TopicSetup)],
     patience: Duration,
 ) -> Result<Vec<(String, i16, String)>, DirectError> {
+    let topic =
+        |(name, setup): &(String, &TopicSetup)| creatable(name, &setup.assignment, &setup.configs);
     let request = CreateTopicsRequest::default()
-        .with_topics(topics.iter().map(|(name, setup)| creatable(name, setup)).collect())
+        .with_topics(topics.iter().map(topic).collect())
         .with_timeout_ms(patience.as_millis() as i32);
     let answer = broker.call(CREATE_TOPICS_VERSION, request, patience).await?;
     let refused = answer.topics.iter().filter(|topic| topic.error_code != 0).map(|topic| {
@@ -119,25 +122,6 @@ pub async fn create_topics(
         (name, code, why)
     });
     Ok(refused.collect())
-}
-
-fn creatable(name: &str, setup: &TopicSetup) -> CreatableTopic {
-    let assignment = |(index, replicas): (i32, &Vec<i32>)| {
-        CreatableReplicaAssignment::default()
-            .with_partition_index(index)
-            .with_broker_ids(replicas.iter().copied().map(BrokerId).collect())
-    };
-    let config = |(name, value): (&String, &String)| {
-        CreatableTopicConfig::default()
-            .with_name(StrBytes::from_string(name.clone()))
-            .with_value(Some(StrBytes::from_string(value.clone())))
-    };
-    CreatableTopic::default()
-        .with_name(topic_name(name))
-        .with_num_partitions(-1)
-        .with_replication_factor(-1)
-        .with_assignments((0..).zip(&setup.assignment).map(assignment).collect())
-        .with_configs(setup.configs.iter().map(config).collect())
 }
 
 /// Asks a replica for its high watermark, last stable offset and log start, of keys whose fetch

@@ -2,38 +2,21 @@
 
 use serde_json::json;
 
-use super::Entry;
+use super::{Entry, all_isr_gone::without_isr};
 
 /// This schedule.
 pub static ENTRY: Entry = Entry {
     make: |_| {
-        json!({
-            "format": 1,
-            "name": "all-isr-gone-unclean",
-            "about": "Every in-sync replica is down, and unclean elections are allowed: the \
-                      lagging one leads, what it lacks is lost.",
-            "settings": {
-                "topic": {"unclean.leader.election.enable": "true"},
-                "assignment": [1, 2, 3],
-                "options": {"acks": "all", "partitions": "1", "time": "15s"},
-            },
-            "steps": [
-                {"when": "after 1s", "let": {"l": "leader(all-0)", "f": "follower(all-0)"},
-                 "do": "cut",
-                 "with": {"from": {"nodes": ["$f"]}, "to": {"nodes": ["$l"]}, "ways": "one-way"},
-                 "for": "10s"},
-                {"when": "$f not in isr(all-0)", "within": "5s"},
-                {"when": "after 500ms", "do": "kill", "with": {"aim": {"not": {"nodes": ["$f"]}}},
-                 "for": "6s"},
-                {"check": "leader(all-0) == $f", "within": "5s",
-                 "claim": "the lagging replica is elected"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
-                 "claim": "the others cut their logs and follow"},
-            ],
-            "expect": [
-                {"count": "anomalies.lost-write", "at_most": 0},
-                {"count": "permitted.lost-write", "at_least": 1},
-            ],
-        })
+        let about = "Every in-sync replica is down, and unclean elections are allowed: the \
+                     lagging one leads, what it lacks is lost.";
+        let topic = json!({"unclean.leader.election.enable": "true"});
+        let then = vec![
+            json!({"check": "leader(all-0) == $f", "within": "5s",
+                   "claim": "the lagging replica is elected"}),
+            json!({"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
+                   "claim": "the others cut their logs and follow"}),
+        ];
+        let lost = json!({"count": "permitted.lost-write", "at_least": 1});
+        without_isr("all-isr-gone-unclean", about, topic, then, lost)
     },
 };

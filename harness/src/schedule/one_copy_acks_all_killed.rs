@@ -2,35 +2,15 @@
 
 use serde_json::json;
 
-use super::Entry;
+use super::{Entry, one_copy_acks_all::one_copy};
 
 /// This schedule.
 pub static ENTRY: Entry = Entry {
     make: |_| {
-        json!({
-            "format": 1,
-            "name": "one-copy-acks-all-killed",
-            "about": "min ISR 1 and the leader alone in the ISR: acks=all is one copy, which a \
-                      kill does not take.",
-            "settings": {
-                "topic": {"min.insync.replicas": "1"},
-                "assignment": [1, 2, 3],
-                "options": {"acks": "all", "partitions": "1", "time": "15s"},
-            },
-            "steps": [
-                {"when": "after 1s", "let": {"l": "leader(all-0)"}, "do": "cut",
-                 "with": {"from": {"role": "followers", "of": "all-0"},
-                          "to": {"role": "leader", "of": "all-0"}, "ways": "one-way"}, "for": "5s"},
-                {"check": "isr(all-0) == [$l]", "within": "4s",
-                 "claim": "the leader is alone in the ISR"},
-                {"when": "after 1s", "do": "kill", "with": {"aim": {"nodes": ["$l"]}}, "for": "4s"},
-                {"when": "healed", "check": "isr_size(all-0) == 3", "within": "40s",
-                 "claim": "it comes back with what it had"},
-            ],
-            "expect": [
-                {"count": "anomalies.lost-write", "at_most": 0},
-                {"count": "permitted.lost-write", "at_most": 0},
-            ],
-        })
+        let about = "min ISR 1 and the leader alone in the ISR: acks=all is one copy, which a \
+                     kill does not take.";
+        let claim = "it comes back with what it had";
+        let lost = json!({"count": "permitted.lost-write", "at_most": 0});
+        one_copy("one-copy-acks-all-killed", about, "kill", claim, lost)
     },
 };

@@ -81,9 +81,10 @@ fn a_fault_on_links_that_cannot_be_makes_no_sense() {
         ("reply-loss", json!({"aim": node(2), "to": node(2)}), Some("has no link to itself")),
         (
             "config-change",
-            json!({"key": "min.insync.replicas", "value": "1"}),
-            Some("the run is judged by `min.insync.replicas`"),
+            json!({"key": "flush.messages", "value": "1"}),
+            Some("the run is judged by `flush.messages`"),
         ),
+        ("config-change", json!({"key": "min.insync.replicas", "value": "1"}), None),
         ("slow-link", json!({"from": node(1), "to": node(2)}), Some("neither delays nor limits")),
         (
             "storm",

@@ -1,6 +1,6 @@
 //! Permitted loss: how much each cause cost, by which clause.
 
-use highwater_history::verdict::PermittedLoss;
+use highwater_history::verdict::KeyLoss;
 use maud::{Markup, html};
 
 use super::Entry;
@@ -17,8 +17,8 @@ pub const ENTRY: Entry = Entry { order: 20, title: "Permitted loss", render };
 const LISTED: usize = 100;
 
 fn render(run: &Run) -> Option<Markup> {
-    let losses = run.verdict.metrics.get(PermittedLoss::METRIC)?;
-    let losses: Vec<PermittedLoss> = serde_json::from_value(losses.clone()).ok()?;
+    let losses = run.verdict.metrics.get(KeyLoss::PERMITTED)?;
+    let losses: Vec<KeyLoss> = serde_json::from_value(losses.clone()).ok()?;
     let heads = [
         ("", "Key"),
         ("num", "Records"),
@@ -37,13 +37,13 @@ fn render(run: &Run) -> Option<Markup> {
     })
 }
 
-fn summary(losses: &[PermittedLoss]) -> String {
+fn summary(losses: &[KeyLoss]) -> String {
     let records: u64 = losses.iter().map(|loss| loss.records).sum();
     let records = count(records);
     format!("Acknowledged records that are gone, as the settings allow: {records}")
 }
 
-fn row(loss: &PermittedLoss) -> Markup {
+fn row(loss: &KeyLoss) -> Markup {
     let lasted_ns = loss.acknowledged_to_ns.saturating_sub(loss.acknowledged_from_ns);
     html! {
         tr {
@@ -53,8 +53,8 @@ fn row(loss: &PermittedLoss) -> Markup {
             td class="num" { (loss.offsets.0) " to " (loss.offsets.1) }
             td class="nowrap" { (instant(loss.acknowledged_from_ns)) }
             td class="nowrap" { (duration(lasted_ns)) }
-            td { (loss.clause) }
-            td { (loss.fulfilled_by) }
+            td { (loss.clause.as_deref().unwrap_or_default()) }
+            td { (loss.fulfilled_by.as_deref().unwrap_or_default()) }
         }
     }
 }
