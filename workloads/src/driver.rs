@@ -1,5 +1,6 @@
 //! The clients' sockets and clock: the one file here that knows tokio.
 
+mod crasher;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
+pub use crasher::{Crasher, Orders};
 use highwater_history::{
     Event,
     recorder::{RecordError, Recorder},
@@ -91,6 +93,7 @@ pub async fn drive<W: Write>(
     mut stop: watch::Receiver<bool>,
     patience: Duration,
     progress: &watch::Sender<Progress>,
+    mut crashes: Orders,
 ) -> Result<(), RecordError> {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let mut driver =
@@ -112,6 +115,11 @@ pub async fn drive<W: Write>(
             () = sleep_until(wake_at.into()) => {}
             // Sends at acks=0 end with their write and call for the next: answers have their turn.
             () = yield_now(), if !driver.written.is_empty() => {}
+            Some((victims, answer)) = crashes.0.recv() => {
+                let gone = fleet.crash(driver.now(), victims, &mut effects);
+                // Nobody waits for the answer when the run was given up.
+                let _given_up = answer.send(gone);
+            }
             _ = stop.wait_for(|stop| *stop), if give_up.is_none() => {
                 give_up = Some(driver.now() + patience);
                 fleet.step(driver.now(), Input::Stop, &mut effects);

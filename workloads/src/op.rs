@@ -87,6 +87,8 @@ pub mod code {
     pub const NO_LEADER: &str = "NO_LEADER";
     /// The session ended in doubt before this operation was sent.
     pub const SESSION_ENDED: &str = "SESSION_ENDED";
+    /// The client was thrown away before the operation ended.
+    pub const CLIENT_CRASHED: &str = "CLIENT_CRASHED";
     /// The answer could not be read.
     pub const MALFORMED_ANSWER: &str = "MALFORMED_ANSWER";
 }

@@ -80,7 +80,7 @@ impl Bench {
         let (pids, journal) = (Arc::clone(cluster.pids()), Arc::clone(cluster.journal()));
         let net = ProxyNet::start(cluster.plan(), pids, journal).await.unwrap();
         let (_sender, view) = watch::channel(Arc::new(view));
-        Controls { cluster, net, view, hooks: Arc::new(NoHooks) }
+        Controls { cluster, net, view, hooks: Arc::new(NoHooks), clients: None }
     }
 
     /// Acts that the journal would have a heal undo.

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use highwater_workloads::driver::Crasher;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -55,6 +56,8 @@ pub struct Controls {
     pub view: watch::Receiver<Arc<ClusterView>>,
     /// What the engine does around faults.
     pub hooks: Arc<dyn Hooks>,
+    /// The clients; none where faults act by hand.
+    pub clients: Option<Crasher>,
 }
 
 /// Waits for a new sight of the cluster, at most `patience`.

@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use highwater_history::recorder::RecordError;
 use highwater_workloads::{
-    driver::{History, Progress, drive},
+    driver::{Crasher, History, Progress, drive},
     fleet::Fleet,
 };
 use tokio::{
@@ -19,6 +19,8 @@ use crate::clock::RunClock;
 pub struct Clients {
     /// What they did so far.
     pub progress: watch::Receiver<Progress>,
+    /// Lets some of them crash.
+    pub crasher: Crasher,
     stop: watch::Sender<bool>,
     ended: oneshot::Receiver<Result<Fleet, RecordError>>,
 }
@@ -37,16 +39,17 @@ impl Clients {
         let progress = watch::Sender::new(Progress::default());
         let (stop, stopped) = watch::channel(false);
         let (end, ended) = oneshot::channel();
+        let (crasher, orders) = Crasher::new();
         let watched = progress.subscribe();
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("clients".into()).spawn(move || {
             let zero = clock.zero();
-            let driving = drive(&mut fleet, zero, &history, stopped, patience, &progress);
+            let driving = drive(&mut fleet, zero, &history, stopped, patience, &progress, orders);
             let result = runtime.block_on(driving);
             // Nobody waits any more when the run was given up.
             let _given_up = end.send(result.map(|()| fleet));
         })?;
-        Ok(Clients { progress: watched, stop, ended })
+        Ok(Clients { progress: watched, crasher, stop, ended })
     }
 
     /// Lets operations in flight come to their end and gives the fleet back.

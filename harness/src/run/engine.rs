@@ -180,6 +180,7 @@ impl Run<'_> {
                 net: Arc::clone(&self.world.net),
                 view: observers.watch(),
                 hooks: Arc::clone(hooks) as _,
+                clients: Some(clients.crasher.clone()),
             },
             progress: progress.clone(),
             clock: self.world.clock,

@@ -150,7 +150,7 @@ impl Bench {
         let net = ProxyNet::start(&plan, pids, journal).await.unwrap();
         cluster.start_all().await.unwrap();
         let (sender, view) = watch::channel(Arc::new(view()));
-        let controls = Controls { cluster, net, view, hooks: Arc::new(NoHooks) };
+        let controls = Controls { cluster, net, view, hooks: Arc::new(NoHooks), clients: None };
         Self { controls, view: sender, _folder: None, _ports: ports }
     }
 

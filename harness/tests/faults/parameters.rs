@@ -12,6 +12,7 @@ fn every_fault_of_the_table_is_named_and_described() {
     let names: Vec<&str> = TABLE.iter().map(|(name, _, _)| *name).collect();
     let wanted = [
         "bridge",
+        "client-crash",
         "config-change",
         "cut",
         "disk-error",
@@ -53,8 +54,19 @@ fn the_faults_page_has_a_row_for_every_fault_and_no_other() {
 
 #[test]
 fn faults_that_need_no_parameter_take_none() {
-    for name in ["kill", "stop", "pause", "restart", "isolate", "split", "bridge", "ring", "storm"]
-    {
+    for name in [
+        "kill",
+        "stop",
+        "pause",
+        "restart",
+        "isolate",
+        "split",
+        "bridge",
+        "ring",
+        "storm",
+        "wipe",
+        "client-crash",
+    ] {
         assert!(parse(name, &Value::Null).is_ok(), "{name}");
         assert!(parse(name, &json!({})).is_ok(), "{name}");
     }
@@ -65,7 +77,7 @@ fn an_unknown_fault_is_refused_with_the_names_there_are() {
     let refusal = refusal("meteor", Value::Null);
     assert!(
         refusal.starts_with(
-            "unknown fault `meteor`; known: bridge, config-change, cut, disk-error, hold, "
+            "unknown fault `meteor`; known: bridge, client-crash, config-change, cut, disk-error, "
         ),
         "{refusal}"
     );
@@ -85,6 +97,7 @@ fn a_fault_on_links_that_cannot_be_makes_no_sense() {
             Some("the run is judged by `flush.messages`"),
         ),
         ("config-change", json!({"key": "min.insync.replicas", "value": "1"}), None),
+        ("client-crash", json!({"count": 0}), Some("it hits nobody")),
         ("slow-link", json!({"from": node(1), "to": node(2)}), Some("neither delays nor limits")),
         (
             "storm",
@@ -108,6 +121,8 @@ fn a_fault_on_links_that_cannot_be_makes_no_sense() {
 fn the_field_that_is_wrong_is_named() {
     let cases = [
         ("kill", json!({"who": "leader"}), "unknown field `who`"),
+        ("wipe", json!({"what": "data"}), "unknown field `what`"),
+        ("client-crash", json!({"kind": "admin"}), "field `kind`"),
         ("kill", json!({"aim": "king"}), "field `aim`: whom to hit"),
         ("cut", json!({"from": "clients"}), "missing field `to`"),
         (

@@ -43,7 +43,8 @@ enum PollState {
     Asked(i32, Vec<Ask>),
 }
 
-/// A consumer session. A poll changes nothing, so none ends in doubt and the session never retires.
+/// A consumer session. A poll changes nothing, so none ends in doubt, and the session does not retire
+/// but by a crash.
 #[derive(Debug)]
 pub struct Consumer {
     session: Session<Tag>,
@@ -51,6 +52,7 @@ pub struct Consumer {
     /// The broker polled last; the next in id order comes next.
     last_node: i32,
     poll: Option<Poll>,
+    retired: bool,
 }
 
 impl Consumer {
@@ -61,6 +63,7 @@ impl Consumer {
             positions: BTreeMap::new(),
             last_node: -1,
             poll: None,
+            retired: false,
         }
     }
 
@@ -85,6 +88,20 @@ impl Consumer {
             PollState::Asked(..) => None,
         });
         waiting.into_iter().chain(self.session.next_wake()).min()
+    }
+
+    /// Drops the session as a process that is killed does: a poll ends in doubt, connections end.
+    pub fn crash(&mut self, out: &mut Vec<Effect>) {
+        self.retired = true;
+        if self.poll.is_some() {
+            self.ended(Outcome::Info, code::CLIENT_CRASHED, out);
+        }
+        self.session.links.close_all(out);
+    }
+
+    /// Whether it takes no operation any more.
+    pub fn is_retired(&self) -> bool {
+        self.retired
     }
 
     fn operate(&mut self, now: Time, slot: Slot, op: Op, out: &mut Vec<Effect>) {
@@ -227,13 +244,18 @@ impl Consumer {
     }
 
     fn failed(&mut self, error: &'static str, out: &mut Vec<Effect>) {
-        let poll = self.poll.take().expect("a poll fails once");
+        self.ended(Outcome::Fail, error, out);
+    }
+
+    /// Completes the poll without having read anything.
+    fn ended(&mut self, outcome: Outcome, error: &'static str, out: &mut Vec<Effect>) {
+        let poll = self.poll.take().expect("a poll ends once");
         let node = match poll.state {
             PollState::Asked(node, _) => Some(node),
             PollState::Waiting => None,
         };
         let gave = Gave::Polled { reads: Vec::new(), errors: Vec::new() };
-        let completion = Completion { outcome: Outcome::Fail, node, error: Some(error), gave };
+        let completion = Completion { outcome, node, error: Some(error), gave };
         out.push(Effect::Complete(poll.slot, completion));
     }
 }

@@ -119,6 +119,15 @@ impl Client {
         }
     }
 
+    /// Drops the client as a process that is killed does: its operations end in doubt, its
+    /// connections end, it takes no input any more.
+    pub fn crash(&mut self, now: Time, out: &mut Vec<Effect>) {
+        match self {
+            Client::Producer(producer) => producer.crash(now, out),
+            Client::Consumer(consumer) => consumer.crash(out),
+        }
+    }
+
     /// When the next `Tick` is due, if nothing else comes before.
     pub fn next_wake(&self) -> Option<Time> {
         match self {
@@ -127,11 +136,12 @@ impl Client {
         }
     }
 
-    /// Whether the client takes no operation any more: one of its operations ended in doubt.
+    /// Whether the client takes no operation any more: one of its operations ended in doubt, or it
+    /// crashed.
     pub fn is_retired(&self) -> bool {
         match self {
             Client::Producer(producer) => producer.is_retired(),
-            Client::Consumer(_) => false,
+            Client::Consumer(consumer) => consumer.is_retired(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use highwater_history::{
     Event, EventValue,
-    event::{EventKind, Function, MicroOp},
+    event::{EventKind, Function, MicroOp, Process},
     recorder::Recorder,
 };
 use highwater_wire::frame::{self, FrameBuffer};
@@ -19,11 +19,11 @@ use tokio::{
     sync::watch,
 };
 
-use super::{History, Progress, drive};
+use super::{Crasher, History, Progress, drive};
 use crate::{
     Acks, Settings,
     client::Address,
-    fleet::{Fleet, FleetConfig},
+    fleet::{Fleet, FleetConfig, Kind, Victims},
     settings::{AcksMode, ClientTimeouts},
     testing::{FakeBroker, catalog},
     workload,
@@ -85,7 +85,8 @@ async fn run(fleet: &mut Fleet, acknowledged: u64) -> Vec<Event> {
         stop.send(true).unwrap();
     };
     let patience = Duration::from_secs(5);
-    let driven = drive(fleet, Instant::now(), &history, stopped, patience, &progress);
+    let driven =
+        drive(fleet, Instant::now(), &history, stopped, patience, &progress, Crasher::new().1);
     let (driven, ()) = tokio::join!(driven, end);
     driven.unwrap();
     read(file.path())
@@ -160,9 +161,45 @@ async fn what_came_while_the_loop_was_held_up_does_not_expire() {
         stop.send_replace(true);
     });
     let patience = Duration::from_secs(5);
-    drive(&mut fleet, Instant::now(), &history, stopped, patience, &progress).await.unwrap();
+    drive(&mut fleet, Instant::now(), &history, stopped, patience, &progress, Crasher::new().1)
+        .await
+        .unwrap();
     assert!(progress.borrow().late.len() >= 3);
     assert!(!read(file.path()).iter().any(is_doubt), "nothing expired");
+}
+
+#[tokio::test]
+async fn a_client_crashes_under_way_and_the_others_go_on() {
+    let mut fleet = fleet(start_broker(Duration::from_secs(60)).await, |_| ());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let history = History::new(Recorder::create(file.path()).unwrap());
+    let (stop, stopped) = watch::channel(false);
+    let progress = watch::Sender::new(Progress::default());
+    let mut watched = progress.subscribe();
+    let (crasher, orders) = Crasher::new();
+    let faults = async {
+        watched.wait_for(|seen| seen.counts.acknowledged() >= 100).await.unwrap();
+        let gone = crasher.crash(Victims { kind: Kind::Producer, count: 1, seed: 3 }).await;
+        let more = 100 + watched.borrow().counts.acknowledged();
+        watched.wait_for(|seen| seen.counts.acknowledged() >= more).await.unwrap();
+        stop.send_replace(true);
+        gone
+    };
+    let patience = Duration::from_secs(5);
+    let driven = drive(&mut fleet, Instant::now(), &history, stopped, patience, &progress, orders);
+    let (driven, gone) = tokio::join!(driven, faults);
+    driven.unwrap();
+    let [gone] = &gone[..] else { panic!("one of two crashed: {gone:?}") };
+    let events = read(file.path());
+    let opened = events.iter().filter(|event| event.f == Function::Open).count();
+    assert_eq!(opened, 3 + 1, "its successor is one more than there were seats");
+    assert!(gone.processes.iter().all(|process| ends_in_doubt(&events, *process)), "{gone:?}");
+}
+
+/// Whether the last that a process did is an info, or it did nothing at all.
+fn ends_in_doubt(events: &[Event], process: u64) -> bool {
+    let last = events.iter().rfind(|event| event.process == Process::Client(process));
+    last.is_none_or(|event| event.kind == EventKind::Info)
 }
 
 /// Takes a few bytes and then has no space left.
@@ -186,8 +223,16 @@ async fn a_full_disk_ends_the_drive_with_its_error() {
     let history = History::new(Recorder::new("history.jsonl".as_ref(), Full(20)));
     let (_stop, stopped) = watch::channel(false);
     let progress = watch::Sender::new(Progress::default());
-    let driven =
-        drive(&mut fleet, Instant::now(), &history, stopped, Duration::ZERO, &progress).await;
+    let driven = drive(
+        &mut fleet,
+        Instant::now(),
+        &history,
+        stopped,
+        Duration::ZERO,
+        &progress,
+        Crasher::new().1,
+    )
+    .await;
     assert!(driven.unwrap_err().to_string().contains("no space left"));
 }
 

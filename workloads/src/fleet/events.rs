@@ -132,6 +132,11 @@ pub(super) fn completion(
     event
 }
 
+/// The event of a client that is thrown away while this process of it does nothing.
+pub(super) fn crash(now: Time, process: u64, kind: EventKind) -> Event {
+    Event::new(now.as_nanos(), Process::Client(process), kind, Function::Crash)
+}
+
 fn polled(event: &mut Event, reads: &[(Key, KeyRead)], names: &Names) {
     let records = match event.kind {
         EventKind::Ok => Some(

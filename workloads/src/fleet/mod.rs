@@ -1,6 +1,7 @@
 //! All clients of a run as one value: who operates when, sessions that end and follow each other.
 
 mod counts;
+mod crash;
 mod events;
 mod session;
 #[cfg(test)]
@@ -10,6 +11,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 pub use counts::Counts;
+pub use crash::{Crashed, Kind, Victims};
 use events::Names;
 use highwater_history::{Event, types::ClientId};
 use session::Session;

@@ -29,6 +29,17 @@ impl Session {
         (0..self.slots.len() as u64).map(|nth| self.first_process + nth).collect()
     }
 
+    /// How many of its processes have an operation in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    /// A process without an operation in flight, if there is one.
+    pub(super) fn free_process(&self) -> Option<u64> {
+        let nth = self.slots.iter().position(Option::is_none)?;
+        Some(self.first_process + nth as u64)
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.slots.iter().all(Option::is_none)
     }

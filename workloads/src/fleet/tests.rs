@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
     Event, EventValue,
-    event::{EventKind, Function, Process},
+    event::{Attempts, EventKind, Function, Process},
 };
 
-use super::{Effect, Fleet, FleetConfig, Input};
+use super::{Crashed, Effect, Fleet, FleetConfig, Input, Kind, Victims};
 use crate::{
     Acks, Settings, Time,
     client::{self, Address},
@@ -37,6 +37,16 @@ fn run(fleet: &mut Fleet, millis: u64, cut: Option<u64>) -> Vec<Event> {
 
 /// As [`run`]; the fleet is told to stop at `stop` milliseconds.
 fn run_and_stop(fleet: &mut Fleet, millis: u64, cut: Option<u64>, stop: u64) -> Vec<Event> {
+    run_and(fleet, (millis, stop), cut, |_, _, _| ())
+}
+
+/// As [`run_and_stop`]; something else is done after each step.
+fn run_and(
+    fleet: &mut Fleet,
+    (millis, stop): (u64, u64),
+    cut: Option<u64>,
+    mut other: impl FnMut(&mut Fleet, Time, &mut Vec<Effect>),
+) -> Vec<Event> {
     let mut broker = FakeBroker::new(&catalog());
     let mut events = Vec::new();
     let mut inputs = vec![Input::Start];
@@ -48,6 +58,7 @@ fn run_and_stop(fleet: &mut Fleet, millis: u64, cut: Option<u64>, stop: u64) -> 
         for input in inputs.drain(..) {
             fleet.step(now, input, &mut effects);
         }
+        other(fleet, now, &mut effects);
         let lose = cut.is_some_and(|at| at <= now);
         for effect in effects {
             match effect {
@@ -154,5 +165,59 @@ fn open_loop_sends_keep_their_intended_times() {
     assert_eq!(times.len(), 200);
     for (nth, time) in times.iter().enumerate() {
         assert_eq!(*time, nth as u64 * 10_000_000, "send {nth}");
+    }
+}
+
+/// Lets clients crash with their requests on the way, and runs on; gives the history, who crashed,
+/// and when.
+fn crash(fleet: &mut Fleet, victims: Victims) -> (Vec<Event>, Vec<Crashed>, u64) {
+    let mut crashed = None;
+    let events = run_and(fleet, (2_000, u64::MAX), None, |fleet, now, out| {
+        if crashed.is_none() && now >= Time::from_millis(700) {
+            crashed = Some((fleet.crash(now, victims, out), now.as_nanos()));
+        }
+    });
+    let (gone, at) = crashed.expect("the run was long enough");
+    (events, gone, at)
+}
+
+#[test]
+fn who_crashed_ends_in_doubt_and_its_processes_are_never_used_again() {
+    for (kind, count) in [(Kind::Producer, 1), (Kind::Consumer, 1), (Kind::Any, 9)] {
+        let mut fleet = fleet(1, |settings| settings.in_flight = 3);
+        let (events, gone, at) = crash(&mut fleet, Victims { kind, count, seed: 5 });
+        assert_eq!(gone.len(), count.min(3), "no more than there are");
+        for client in &gone {
+            let last = |process: &u64| {
+                let process = Process::Client(*process);
+                events.iter().rfind(|event| event.process == process)
+            };
+            let lasts: Vec<&Event> = client.processes.iter().filter_map(last).collect();
+            assert!(lasts.iter().all(|last| last.time <= at), "{client:?}: {lasts:?}");
+            let doubts = lasts.iter().filter(|last| last.kind == EventKind::Info).count();
+            let idle = usize::from(client.in_flight < client.processes.len());
+            assert_eq!(doubts, client.in_flight + idle, "{client:?}: {lasts:?}");
+        }
+        let opened = events.iter().filter(|event| event.f == Function::Open).count();
+        assert_eq!(opened, 3 + gone.len(), "each has one successor");
+        let last_open = events.iter().rposition(|event| event.f == Function::Open).unwrap();
+        assert!(events.len() > last_open + 100, "the successors work");
+    }
+}
+
+#[test]
+fn an_open_send_of_a_client_that_crashes_tells_what_is_known_of_it() {
+    let (events, gone, _) = crash(
+        &mut fleet(1, |settings| settings.in_flight = 3),
+        Victims { kind: Kind::Producer, count: 1, seed: 5 },
+    );
+    let code = |event: &&Event| event.error.as_ref().is_some_and(|e| e.code == "CLIENT_CRASHED");
+    let doubts: Vec<&Event> = events.iter().filter(code).collect();
+    assert_eq!(doubts.len(), gone[0].in_flight);
+    assert!(!doubts.is_empty(), "the moment is one with requests on the way");
+    for doubt in doubts {
+        assert!(doubt.id.is_some(), "an idempotent producer's batch has its identity: {doubt:?}");
+        let Some(Attempts::List(attempts)) = &doubt.attempts else { panic!("{doubt:?}") };
+        assert_eq!(attempts.last().map(|attempt| &*attempt.code), Some("CLIENT_CRASHED"));
     }
 }

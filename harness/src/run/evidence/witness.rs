@@ -157,6 +157,7 @@ fn is_own_code(code: &str) -> bool {
         code::CONNECT_FAILED,
         code::NO_LEADER,
         code::SESSION_ENDED,
+        code::CLIENT_CRASHED,
         code::MALFORMED_ANSWER,
     ];
     own.contains(&code)

@@ -74,6 +74,15 @@ impl Batch {
         self.last_error = code;
     }
 
+    /// Its client is thrown away: whatever became of it, nobody hears.
+    pub(super) fn abandoned(&mut self, now: Time) {
+        match self.state {
+            State::OnWay(_) => self.attempted(now, code::CLIENT_CRASHED, Outcome::Info),
+            State::Waiting(_) => self.outcomes.push(Outcome::Info),
+        }
+        self.last_error = code::CLIENT_CRASHED;
+    }
+
     /// It never left; there is nothing to record.
     pub(super) fn not_sent(&mut self, code: &'static str) {
         if self.attempts.is_empty() {

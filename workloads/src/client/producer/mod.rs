@@ -112,6 +112,18 @@ impl Producer {
         waiting.chain(others.into_iter().flatten()).min()
     }
 
+    /// Drops the session as a process that is killed does: operations end in doubt, connections end.
+    pub fn crash(&mut self, now: Time, out: &mut Vec<Effect>) {
+        self.retired = true;
+        let slots: Vec<Slot> = self.batches.keys().copied().collect();
+        for slot in slots {
+            let batch = self.batches.get_mut(&slot).expect("a batch lives until it is completed");
+            batch.abandoned(now);
+            self.complete(slot, None, out);
+        }
+        self.session.links.close_all(out);
+    }
+
     /// Whether it takes no operation any more.
     pub fn is_retired(&self) -> bool {
         self.retired
