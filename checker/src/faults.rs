@@ -122,3 +122,52 @@ fn links_of(fault: &FaultOutcome) -> Option<Vec<(NodeId, NodeId)>> {
     };
     (!names.is_empty()).then(|| names.iter().filter_map(link).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::outcome::{Ended, FaultOutcome, FaultStatus, Outcome};
+    use serde_json::Value;
+
+    use super::{ENDS_PROCESSES, SPARES_NODES, may_hold_up, may_part, parted_since};
+
+    fn hit(faults: &[(&str, u64, u64)]) -> Outcome {
+        let mut outcome = Outcome::new(Ended::Complete, 100);
+        outcome.faults.extend(faults.iter().map(|(kind, from, to)| FaultOutcome {
+            kind: (*kind).to_owned(),
+            targets: vec!["1".to_owned()],
+            status: FaultStatus::Installed,
+            reason: None,
+            from: Some(*from),
+            to: Some(*to),
+            proof: Value::Null,
+        }));
+        outcome
+    }
+
+    /// Rules 16, 24: a claim is silent only while a fault may have kept a node from its work.
+    #[test]
+    fn what_only_asks_the_cluster_or_hits_clients_holds_up_nobody() {
+        let held = |kind| may_hold_up(Some(&hit(&[(kind, 10, 20)])), &[1], (15, 15));
+        let parted = |kind| may_part(Some(&hit(&[(kind, 10, 20)])), 1, &[4], (15, 15));
+        for kind in SPARES_NODES {
+            assert!(!held(kind) && !parted(kind), "{kind}");
+        }
+        for kind in ENDS_PROCESSES {
+            assert!(!held(kind) && parted(kind), "{kind}: it lives, and was not there before");
+        }
+        for kind in ["pause", "isolate", "slow-disk"] {
+            assert!(held(kind) && parted(kind), "{kind}");
+        }
+    }
+
+    /// c.4: faults that follow on each other keep a leader from hearing of a change.
+    #[test]
+    fn a_leader_may_not_have_heard_since_the_first_of_faults_without_a_gap() {
+        let outcome = hit(&[("pause", 10, 20), ("isolate", 18, 40), ("pause", 60, 70)]);
+        let since = |time| parted_since(Some(&outcome), 1, &[4], time);
+        assert_eq!(since((30, 35)), 10);
+        assert_eq!(since((50, 55)), 50);
+        assert_eq!(since((50, 65)), 50, "what began later kept nothing from before");
+        assert_eq!(parted_since(None, 1, &[4], (30, 35)), 0, "nothing tells");
+    }
+}

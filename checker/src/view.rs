@@ -107,8 +107,18 @@ impl<'a> KeyView<'a> {
     pub fn may_be_cut_before(&self, time: TimeNs) -> bool {
         let limit = time.saturating_add(CLOCK_SLACK_NS);
         self.unclean_may_be_hidden()
-            || self.elections.iter().any(|election| election.unclean && election.at <= limit)
+            || (0..self.elections.len()).any(|nth| self.may_cut(nth, limit))
             || self.run.losses.iter().any(|loss| loss.during.0 <= limit)
+    }
+
+    /// Whether an election by a time may have cut what was committed: an unclean one of another than
+    /// led last. The last leader has everything that was committed (rules 16, 21), though its
+    /// election is called unclean when it comes back to an empty ISR and ELR (rule 28).
+    fn may_cut(&self, nth: usize, limit: TimeNs) -> bool {
+        let (before, election) = (&self.elections[..nth], &self.elections[nth]);
+        let led_last = before.iter().rev().find_map(|before| before.leader);
+        let comes_back = led_last.is_some() && led_last == election.leader;
+        election.unclean && election.at <= limit && !comes_back
     }
 
     /// Whether compaction may have rewritten its batches, at other times on other replicas.

@@ -22,7 +22,8 @@ fn claims_table() -> String {
          |---|---|---|---|---|---|\n",
     );
     for (name, title, entry) in TABLE {
-        let rules: Vec<_> = entry.rules.iter().map(u16::to_string).collect();
+        let clauses = entry.clauses.iter().map(|clause| (*clause).to_owned());
+        let rules: Vec<_> = entry.rules.iter().map(u16::to_string).chain(clauses).collect();
         let needs: Vec<_> = entry
             .needs
             .iter()
@@ -127,6 +128,7 @@ fn every_claim_names_rules_of_the_contract_and_evidence() {
         assert!(
             !entry.rules.is_empty() && !entry.evidence.is_empty() && !entry.anomalies.is_empty()
         );
+        assert!(entry.clauses.iter().all(|clause| clause.starts_with("c.")), "{name}");
         for evidence in entry.evidence {
             let number: u8 = evidence.strip_prefix('D').expect("D").parse().expect("a number");
             assert!((1..=19).contains(&number), "{name}: {evidence}");

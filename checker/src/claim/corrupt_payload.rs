@@ -10,6 +10,7 @@ use crate::{finding::Findings, view::KeyView};
 /// Counts offsets whose payload was damaged, or made for another place.
 pub static ENTRY: Entry = Entry {
     rules: &[1, 2],
+    clauses: &[],
     evidence: &["D19"],
     anomalies: &["corrupt-payload", "misplaced"],
     needs: &[Need::Dumps],

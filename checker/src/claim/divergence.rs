@@ -17,6 +17,7 @@ use crate::{finding::Findings, leadership::CLOCK_SLACK_NS, replicas::Dump, view:
 /// differs below both high watermarks.
 pub static ENTRY: Entry = Entry {
     rules: &[1, 2, 3, 8, 9, 13, 15],
+    clauses: &[],
     evidence: &["D4"],
     anomalies: &["divergence"],
     needs: &[Need::Dumps],

@@ -19,6 +19,7 @@ use crate::{
 /// holds twice.
 pub static ENTRY: Entry = Entry {
     rules: &[41, 42, 45, 47],
+    clauses: &[],
     evidence: &["D5"],
     anomalies: &["duplicate"],
     needs: &[Need::Dumps],

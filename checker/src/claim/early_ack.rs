@@ -16,6 +16,7 @@ use crate::{
 /// from before the send on, and replicas that were in sync and did not have what was acknowledged.
 pub static ENTRY: Entry = Entry {
     rules: &[16, 36, 37],
+    clauses: &[],
     evidence: &["D18"],
     anomalies: &["early-ack"],
     needs: &[Need::Elections, Need::Samples],

@@ -10,6 +10,7 @@ use crate::{finding::Findings, view::KeyView};
 /// Counts steps back within one process: a new one begins with what the log tells it first.
 pub static ENTRY: Entry = Entry {
     rules: &[25, 75],
+    clauses: &[],
     evidence: &["D12"],
     anomalies: &["epoch-regression"],
     needs: &[Need::Samples],

@@ -15,6 +15,7 @@ use crate::{
 /// (failed-yet-visible).
 pub static ENTRY: Entry = Entry {
     rules: &[36, 37, 40, 48, 49],
+    clauses: &[],
     evidence: &["D7", "D9"],
     anomalies: &["G1a", "failed-yet-visible"],
     needs: &[Need::Dumps],

@@ -21,6 +21,7 @@ use crate::{
 /// Judges answers to repeats, and the run of sequences in each final log.
 pub static ENTRY: Entry = Entry {
     rules: &[41, 42, 43, 44, 45, 46],
+    clauses: &[],
     evidence: &["D5", "D17"],
     anomalies: &["idempotence-broken"],
     needs: &[Need::Dumps],

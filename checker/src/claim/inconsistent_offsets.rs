@@ -6,6 +6,7 @@ use crate::{conflict::conflicts, finding::Findings, view::KeyView};
 /// Counts offsets at which acknowledgements, polls and the final log know two or more values.
 pub static ENTRY: Entry = Entry {
     rules: &[1, 2, 3, 36, 38, 59],
+    clauses: &[],
     evidence: &["D2"],
     anomalies: &["inconsistent-offsets"],
     needs: &[Need::Dumps, Need::Elections],

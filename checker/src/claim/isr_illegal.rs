@@ -17,6 +17,7 @@ use crate::{
 /// committed, and members that stayed or went against the lag limit.
 pub static ENTRY: Entry = Entry {
     rules: &[14, 21, 24, 26, 27, 28, 29, 33, 86],
+    clauses: &[],
     evidence: &["D16"],
     anomalies: &["isr-illegal"],
     needs: &[Need::Elections, Need::Samples, Need::Outcome],

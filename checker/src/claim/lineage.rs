@@ -22,6 +22,7 @@ use crate::{
 /// Judges every dump, committed or not: each broken place counts once, however many dumps show it.
 pub static ENTRY: Entry = Entry {
     rules: &[3, 5, 35],
+    clauses: &[],
     evidence: &["D14"],
     anomalies: &["lineage"],
     needs: &[Need::Dumps, Need::Elections],

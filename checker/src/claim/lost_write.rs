@@ -13,6 +13,7 @@ use crate::{
 /// Judges acknowledged records against the final log, or against what consumers passed over.
 pub static ENTRY: Entry = Entry {
     rules: &[2, 4, 14, 16, 17, 22, 23, 26, 27, 36, 37, 38],
+    clauses: &["c.1.1", "c.1.2", "c.1.3", "c.1.4", "c.1.5"],
     evidence: &["D1"],
     anomalies: &["lost-write"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],

@@ -11,6 +11,7 @@ use crate::{finding::Findings, registry::Registration, view::KeyView};
 /// may be late; it may leave out the leader, which brokers do while that one is fenced.
 pub static ENTRY: Entry = Entry {
     rules: &[25, 35, 75],
+    clauses: &[],
     evidence: &["D15"],
     anomalies: &["metadata-divergence"],
     needs: &[Need::Samples, Need::Elections],

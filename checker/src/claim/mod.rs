@@ -13,6 +13,8 @@ use crate::{
 pub struct Entry {
     /// The contract rules that it watches.
     pub rules: &'static [u16],
+    /// The clauses of contract part c that it holds losses against: what they do not permit, it finds.
+    pub clauses: &'static [&'static str],
     /// The kinds of evidence that it judges by, `D1` to `D19`; empty for rules that have none.
     pub evidence: &'static [&'static str],
     /// The names of the anomalies that it may report.

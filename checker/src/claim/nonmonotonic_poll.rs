@@ -18,6 +18,7 @@ use crate::{
 /// Counts steps back and skips, between the operations of one process and within one operation.
 pub static ENTRY: Entry = Entry {
     rules: &[58, 60, 61],
+    clauses: &[],
     evidence: &["D8"],
     anomalies: &["nonmonotonic-poll", "poll-skip", "int-nonmonotonic-poll", "int-poll-skip"],
     needs: &[Need::Elections],

@@ -18,6 +18,7 @@ use crate::{
 /// an operation are reported and always legal.
 pub static ENTRY: Entry = Entry {
     rules: &[1, 39, 41, 47],
+    clauses: &[],
     evidence: &["D6"],
     anomalies: &["nonmonotonic-send", "int-nonmonotonic-send", "int-send-skip"],
     needs: &[Need::Elections],

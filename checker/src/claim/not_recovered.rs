@@ -17,6 +17,7 @@ const NS_PER_MS: TimeNs = 1_000_000;
 /// Counts conditions of recovery that were not met, and limits of the user that were passed.
 pub static ENTRY: Entry = Entry {
     rules: &[81, 82],
+    clauses: &[],
     evidence: &["D13"],
     anomalies: &["not-recovered", "too-slow-recovery"],
     needs: &[Need::Outcome],

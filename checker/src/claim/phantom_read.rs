@@ -15,6 +15,7 @@ use crate::{
 /// Counts records that were read but never sent, or read where the final log holds another value.
 pub static ENTRY: Entry = Entry {
     rules: &[2, 16, 17, 18, 58, 59],
+    clauses: &[],
     evidence: &["D3"],
     anomalies: &["phantom-read"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],

@@ -11,6 +11,7 @@ use crate::{
 /// Counts records that one operation both sent and read.
 pub static ENTRY: Entry = Entry {
     rules: &[48],
+    clauses: &[],
     evidence: &["D9"],
     anomalies: &["precommitted-read"],
     needs: &[],

@@ -20,6 +20,7 @@ use crate::{
 /// ids that do not follow on the one before, and batches of an older epoch after a newer one.
 pub static ENTRY: Entry = Entry {
     rules: &[41, 46],
+    clauses: &[],
     evidence: &["D17"],
     anomalies: &["producer-id-reuse"],
     needs: &[Need::Dumps],

@@ -17,6 +17,7 @@ use crate::{
 /// and the cluster does not remember.
 pub static ENTRY: Entry = Entry {
     rules: &[21, 22, 35, 36],
+    clauses: &[],
     evidence: &["D2", "D14"],
     anomalies: &["split-brain-write"],
     needs: &[Need::Dumps, Need::Elections],

@@ -14,6 +14,7 @@ use crate::{
 /// deleted since: that may have been before anybody came to read it.
 pub static ENTRY: Entry = Entry {
     rules: &[38, 58, 60, 81],
+    clauses: &[],
     evidence: &["D8"],
     anomalies: &["unseen"],
     needs: &[Need::Outcome],

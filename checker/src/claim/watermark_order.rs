@@ -10,6 +10,7 @@ use crate::{finding::Findings, told::Told, view::KeyView};
 /// leader's high watermark does not fall from one answer to the next.
 pub static ENTRY: Entry = Entry {
     rules: &[6],
+    clauses: &[],
     evidence: &["D12"],
     anomalies: &["watermark-order"],
     needs: &[Need::Samples],

@@ -10,6 +10,7 @@ use crate::{finding::Findings, told::Told, view::KeyView};
 /// Counts falls from one answer of a process to the next, under one epoch.
 pub static ENTRY: Entry = Entry {
     rules: &[4, 18, 78],
+    clauses: &[],
     evidence: &["D12"],
     anomalies: &["watermark-regression"],
     needs: &[Need::Samples],

@@ -19,6 +19,7 @@ use crate::{
 /// holds one of them up.
 pub static ENTRY: Entry = Entry {
     rules: &[16, 20],
+    clauses: &[],
     evidence: &["D12"],
     anomalies: &["watermark-stuck"],
     needs: &[Need::Samples, Need::Elections, Need::Outcome],

@@ -22,6 +22,7 @@ use crate::{
 fn entry(judge: Judge) -> Entry {
     Entry {
         rules: &[1],
+        clauses: &[],
         evidence: &[],
         anomalies: &["a"],
         needs: &[],
