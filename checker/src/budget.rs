@@ -146,8 +146,8 @@ impl KeyView<'_> {
         }
     }
 
-    /// c.1.2, c.1.4: at some moment as many replicas as min ISR had lost it and were not back. It is
-    /// the min ISR of the time at which it was committed (c.4).
+    /// c.1.2, c.1.4: at some moment as many replicas as min ISR had lost it and were not back. It
+    /// is the min ISR of the time at which it was committed (c.4).
     fn enough(
         &self,
         states: &[Registration],

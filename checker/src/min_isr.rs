@@ -14,8 +14,8 @@ pub const APPLIED_NS: TimeNs = 1_000_000_000;
 
 impl KeyView<'_> {
     /// The least that a state's leader may have gone by at some instant of a time (rules 17, 37):
-    /// also a value from before, as long as it may not have heard of the new one. None where nothing
-    /// tells.
+    /// also a value from before, as long as it may not have heard of the new one. None where
+    /// nothing tells.
     pub fn least_min_isr(
         &self,
         state: &Registration,

@@ -111,8 +111,8 @@ impl<'a> KeyView<'a> {
             || self.run.losses.iter().any(|loss| loss.during.0 <= limit)
     }
 
-    /// Whether an election by a time may have cut what was committed: an unclean one of another than
-    /// led last. The last leader has everything that was committed (rules 16, 21), though its
+    /// Whether an election by a time may have cut what was committed: an unclean one of another
+    /// than led last. The last leader has everything that was committed (rules 16, 21), though its
     /// election is called unclean when it comes back to an empty ISR and ELR (rule 28).
     fn may_cut(&self, nth: usize, limit: TimeNs) -> bool {
         let (before, election) = (&self.elections[..nth], &self.elections[nth]);

@@ -95,8 +95,8 @@ impl Validity {
     }
 }
 
-/// What one cause cost one key: `metrics` lists these by the names [`KeyLoss::PERMITTED`] and, where
-/// no clause permits it, [`KeyLoss::FORBIDDEN`].
+/// What one cause cost one key: `metrics` lists these by the names [`KeyLoss::PERMITTED`] and,
+/// where no clause permits it, [`KeyLoss::FORBIDDEN`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyLoss {
     /// Whose records.

@@ -13,7 +13,8 @@ use crate::{
 pub struct Entry {
     /// The contract rules that it watches.
     pub rules: &'static [u16],
-    /// The clauses of contract part c that it holds losses against: what they do not permit, it finds.
+    /// The clauses of contract part c that it holds losses against: it finds what they do not
+    /// permit.
     pub clauses: &'static [&'static str],
     /// The kinds of evidence that it judges by, `D1` to `D19`; empty for rules that have none.
     pub evidence: &'static [&'static str],

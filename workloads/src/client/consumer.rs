@@ -43,8 +43,8 @@ enum PollState {
     Asked(i32, Vec<Ask>),
 }
 
-/// A consumer session. A poll changes nothing, so none ends in doubt, and the session does not retire
-/// but by a crash.
+/// A consumer session. A poll changes nothing, so none ends in doubt, and the session retires by a
+/// crash only.
 #[derive(Debug)]
 pub struct Consumer {
     session: Session<Tag>,

@@ -112,7 +112,8 @@ impl Producer {
         waiting.chain(others.into_iter().flatten()).min()
     }
 
-    /// Drops the session as a process that is killed does: operations end in doubt, connections end.
+    /// Drops the session as a process that is killed does: operations end in doubt, connections
+    /// end.
     pub fn crash(&mut self, now: Time, out: &mut Vec<Effect>) {
         self.retired = true;
         let slots: Vec<Slot> = self.batches.keys().copied().collect();
