@@ -75,7 +75,7 @@ impl Strike for ConfigChange {
     }
 
     fn applies(&self, scene: &Scene<'_>) -> Result<(), String> {
-        let is_followed = scene.plan.controllers().next().is_some();
+        let is_followed = scene.capabilities.controllers;
         if self.topic.is_none() && self.key == FOLLOWED && !is_followed {
             return Err(format!("the target has no metadata log that tells `{FOLLOWED}`"));
         }
