@@ -17,8 +17,10 @@ use crate::{
 const MAX_RECORDS: i64 = 3;
 /// Sends of more than one record, in percent.
 const SEVERAL_PERCENT: u32 = 10;
-/// Polls of a re-reading consumer between two returns to the beginning.
+/// Polls of a re-reading consumer before it first returns to the beginning.
 const REREAD_POLLS: std::ops::Range<u32> = 60..200;
+/// The most polls between two returns.
+const REREAD_POLLS_MAX: u32 = 1 << 20;
 
 /// The seats' state: one independent stream each.
 pub struct Appenders {
@@ -42,6 +44,7 @@ struct Consuming {
     rereads: bool,
     assigned: bool,
     polls_left: u32,
+    returns: u32,
     planned: u64,
     period: Duration,
 }
@@ -76,6 +79,7 @@ impl Appenders {
                 rereads: nth % 3 == 2,
                 assigned: false,
                 polls_left: 0,
+                returns: 0,
                 planned: 0,
                 period: period_of(settings.poll_rate),
             })
@@ -134,6 +138,15 @@ impl Producing {
 }
 
 impl Consuming {
+    /// Half as many again each time: however long a run lasts, what is read again stays within a few
+    /// times what was sent.
+    fn polls_until_return(&mut self) -> u32 {
+        let first = f64::from(self.rng.random_range(REREAD_POLLS));
+        let polls = first * 1.5f64.powi(self.returns as i32);
+        self.returns += 1;
+        polls.min(f64::from(REREAD_POLLS_MAX)) as u32
+    }
+
     fn next(&mut self) -> Planned {
         let start = Start::NotBefore(Time::ZERO + self.period * self.planned as u32);
         self.planned += 1;
@@ -144,7 +157,7 @@ impl Consuming {
         }
         let seek_to_beginning = !self.assigned || over;
         self.assigned = true;
-        self.polls_left = self.rng.random_range(REREAD_POLLS);
+        self.polls_left = self.polls_until_return();
         Planned { start, op: Op::Assign { keys: self.keys.clone(), seek_to_beginning } }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    NodeId, Offset, TimeNs,
+    LeaderEpoch, NodeId, Offset, TimeNs,
     dumps::DumpBatch,
     event::{Attempt, BatchId},
     samples::Said,
@@ -97,7 +97,7 @@ impl SeenBy {
         });
         let marks = view.run.evidence.samples.iter().filter_map(|sample| match &sample.said {
             Said::Replica(state) if state.key == view.key.key => {
-                let hw = state.hw?.min(kept_since(view, log, sample.answered));
+                let hw = state.hw?.min(kept_since(view, log, state.leader_epoch));
                 (hw > 0).then(|| (hw - 1, sample.answered))
             }
             Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
@@ -119,11 +119,14 @@ impl SeenBy {
     }
 }
 
-/// How far the log of a time is still that of the end: an unclean election or the loss of data may
-/// have cut the rest, and what stands there now was written after it.
-fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, time: TimeNs) -> Offset {
-    let hidden = view.unclean_may_be_hidden() || view.lost_data_after(time);
-    let cuts = view.elections[view.since(time)..].iter().filter(|e| e.unclean || hidden);
+/// How far the log of a replica in this leader epoch is still that of the end: an unclean election or
+/// the loss of data may have cut the rest since that epoch began, and what stands there now was
+/// written after it. A replica that does not hear of a new leader keeps the high watermark it knew.
+fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, epoch: Option<LeaderEpoch>) -> Offset {
+    let known = epoch.and_then(|epoch| view.elections.iter().position(|e| e.epoch == epoch));
+    let (began, later) = known.map_or((0, 0), |at| (view.elections[at].at, at + 1));
+    let hidden = view.unclean_may_be_hidden() || view.lost_data_after(began);
+    let cuts = view.elections[later..].iter().filter(|e| e.unclean || hidden);
     cuts.map(|election| log.start_of_epoch(election.epoch)).min().unwrap_or(Offset::MAX)
 }
 

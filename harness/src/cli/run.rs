@@ -5,7 +5,9 @@ use highwater_history::{RunFolder, Verdict};
 use highwater_workloads::{Acks, settings::AcksMode};
 
 use super::{Exit, many, out, plan};
-use crate::run::{Asked, Failure, Interrupts, RunArgs, Ui, drawn, execute, judge, setup};
+use crate::run::{
+    Asked, Failure, Interrupts, RunArgs, Ui, drawn, execute, judge, setup, tidy::drop_data,
+};
 
 /// Runs one experiment, or many.
 pub(super) fn run(args: &RunArgs) -> Exit {
@@ -43,9 +45,13 @@ impl OneRun {
     }
 }
 
-/// Carries out one run with this seed and judges it.
+/// Carries out one run with this seed and judges it; of a valid one the brokers' data is dropped.
 pub(super) fn one(args: &RunArgs, seed: u64, ui: Ui) -> Result<OneRun, Failure> {
-    one_of(args, seed, ui, reproduce(seed))
+    let run = one_of(args, seed, ui, reproduce(seed))?;
+    if run.exit() == Exit::Valid {
+        drop_data(run.folder.path())?;
+    }
+    Ok(run)
 }
 
 /// As [`one`], for a run that another command asks for: `reproduce` is the one that repeats it.

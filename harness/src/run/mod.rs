@@ -22,6 +22,7 @@ pub mod sampler;
 pub mod setup;
 #[cfg(test)]
 mod tests;
+pub mod tidy;
 mod ui;
 mod world;
 
