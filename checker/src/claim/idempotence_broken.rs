@@ -96,8 +96,9 @@ impl SeenBy {
             Some((offset, acked.into_iter().chain(read).min()?))
         });
         let marks = view.run.evidence.samples.iter().filter_map(|sample| match &sample.said {
-            Said::Replica(state) if state.key == view.key.key => {
-                let hw = state.hw?.min(kept_since(view, log, state.leader_epoch));
+            // A follower keeps the mark that it knew until it has heard of its leader and cut.
+            Said::Replica(state) if state.key == view.key.key && state.leads == Some(true) => {
+                let hw = state.hw?.min(kept_since(view, log, state.leader_epoch?));
                 (hw > 0).then(|| (hw - 1, sample.answered))
             }
             Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
@@ -119,14 +120,14 @@ impl SeenBy {
     }
 }
 
-/// How far the log of a replica in this leader epoch is still that of the end: an unclean election or
-/// the loss of data may have cut the rest since that epoch began, and what stands there now was
-/// written after it. A replica that does not hear of a new leader keeps the high watermark it knew.
-fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, epoch: Option<LeaderEpoch>) -> Offset {
-    let known = epoch.and_then(|epoch| view.elections.iter().position(|e| e.epoch == epoch));
-    let (began, later) = known.map_or((0, 0), |at| (view.elections[at].at, at + 1));
+/// How far the log of this epoch's leader is still that of the end: an unclean election or the loss of
+/// data may have cut the rest since the epoch began, and what stands there now was written after it.
+fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, epoch: LeaderEpoch) -> Offset {
+    let elections = view.elections;
+    let began = elections.iter().find(|election| election.epoch == epoch).map_or(0, |e| e.at);
     let hidden = view.unclean_may_be_hidden() || view.lost_data_after(began);
-    let cuts = view.elections[later..].iter().filter(|e| e.unclean || hidden);
+    let later = elections.iter().filter(|election| election.epoch > epoch);
+    let cuts = later.filter(|election| election.unclean || hidden);
     cuts.map(|election| log.start_of_epoch(election.epoch)).min().unwrap_or(Offset::MAX)
 }
 
