@@ -138,8 +138,8 @@ impl Producing {
 }
 
 impl Consuming {
-    /// Half as many again each time: however long a run lasts, what is read again stays within a few
-    /// times what was sent.
+    /// Half as many again each time: however long a run lasts, what is read again stays within a
+    /// few times what was sent.
     fn polls_until_return(&mut self) -> u32 {
         let first = f64::from(self.rng.random_range(REREAD_POLLS));
         let polls = first * 1.5f64.powi(self.returns as i32);

@@ -120,8 +120,8 @@ impl SeenBy {
     }
 }
 
-/// How far the log of this epoch's leader is still that of the end: an unclean election or the loss of
-/// data may have cut the rest since the epoch began, and what stands there now was written after it.
+/// How far the log of this epoch's leader is still that of the end: an unclean election or the loss
+/// of data may have cut the rest since the epoch began, and what stands there was written later.
 fn kept_since(view: &KeyView<'_>, log: &FinalLog<'_>, epoch: LeaderEpoch) -> Offset {
     let elections = view.elections;
     let began = elections.iter().find(|election| election.epoch == epoch).map_or(0, |e| e.at);

@@ -5,8 +5,8 @@ use std::{fs, io, path::Path};
 /// Where a node's folder has its log directories, and what a disk journal kept of them.
 const DATA: [&str; 2] = ["data", "disk"];
 
-/// Removes the log directories of the nodes of a run: its dumps hold every batch, and who is to look
-/// into a replica itself has a broken promise to look for.
+/// Removes the log directories of a run's nodes: its dumps hold every batch, and who looks into a
+/// replica itself looks for a broken promise.
 ///
 /// # Errors
 /// When one cannot be removed.
