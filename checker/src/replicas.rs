@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use highwater_history::{
     LeaderEpoch, NodeId, Offset, Value,
+    dump_folder::WholeDump,
     dumps::{DumpBatch, DumpHeader, Moment},
-    lines::Lines,
     manifest::Kind,
     outcome::FinalPartition,
     samples::Said,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A dump and where it stands.
-pub type Dump<'a> = (&'a Path, &'a Lines<DumpBatch>);
+pub type Dump<'a> = (&'a Path, &'a WholeDump);
 
 /// The log of the final leader after recovery: what the cluster remembers.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl<'a> FinalLog<'a> {
         Some(log)
     }
 
-    fn of_dump(dump: &'a Lines<DumpBatch>, key: &KeyIndex) -> Self {
+    fn of_dump(dump: &'a WholeDump, key: &KeyIndex) -> Self {
         let header = &dump.header;
         let from = header.from.max(header.log_start.unwrap_or(header.from));
         let end = dump.lines.last().map_or(from, DumpBatch::end);
@@ -225,7 +225,7 @@ fn rising(told: impl Iterator<Item = (LeaderEpoch, Offset)>) -> Vec<(LeaderEpoch
 
 /// Every dump of a key.
 pub fn dumps_of<'a>(evidence: &'a Evidence, key: &KeyIndex) -> Vec<Dump<'a>> {
-    let of_key = |(_, dump): &&(PathBuf, Lines<DumpBatch>)| dump.header.key == key.key;
+    let of_key = |(_, dump): &&(PathBuf, WholeDump)| dump.header.key == key.key;
     let dumps = evidence.dumps.iter().filter(of_key);
     dumps.map(|(name, dump)| (name.as_path(), dump)).collect()
 }

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
@@ -14,7 +15,26 @@ use crate::{
 };
 
 /// A dump and where it stands, relative to the folder.
-pub type DumpFile = (PathBuf, Lines<DumpBatch>);
+pub type DumpFile = (PathBuf, WholeDump);
+
+/// A whole dump.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholeDump {
+    /// Which replica's, and when.
+    pub header: DumpHeader,
+    /// Its batches in offset order; replicas that are alike share them.
+    pub lines: Arc<Vec<DumpBatch>>,
+}
+
+impl WholeDump {
+    fn of(read: Lines<DumpBatch>) -> WholeDump {
+        let mut lines = read.lines;
+        // There are millions of batches in a long run, and most have one run of values.
+        lines.iter_mut().for_each(|batch| batch.values.shrink_to_fit());
+        lines.shrink_to_fit();
+        WholeDump { header: read.header, lines: Arc::new(lines) }
+    }
+}
 
 /// The dumps of a folder and of all folders in it.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +66,7 @@ impl DumpFolder {
                 Some(dump) => {
                     check_header(&file, &dump.header)?;
                     check_order(&file, &dump.lines)?;
-                    read.dumps.push((name, dump));
+                    read.dumps.push((name, WholeDump::of(dump)));
                 }
                 None => read.incomplete.push(name),
             }
@@ -66,7 +86,7 @@ impl DumpFolder {
         self.incomplete.extend(left_out);
     }
 
-    /// Copies the batches that a dump shares with another one.
+    /// Gives a dump the batches that it shares with another one.
     fn resolve_same_as(&mut self, folder: &Path) -> Result<(), FormatError> {
         let at: BTreeMap<PathBuf, usize> =
             self.dumps.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
@@ -85,21 +105,27 @@ impl DumpFolder {
             shares.push((nth, other, same.to));
         }
         for (nth, other, to) in shares {
-            let from = self.dumps[nth].1.header.from;
-            let shared = self.dumps[other]
-                .1
-                .lines
-                .iter()
-                .filter(|b| b.last_offset >= from && b.base_offset < to);
-            let mut lines: Vec<DumpBatch> = shared.cloned().collect();
+            let shared = Arc::clone(&self.dumps[other].1.lines);
             let (name, dump) = &mut self.dumps[nth];
-            lines.append(&mut dump.lines);
-            check_order(&folder.join(name), &lines)?;
-            dump.lines = lines;
+            dump.lines = joined(shared, (dump.header.from, to), &dump.lines);
+            check_order(&folder.join(name), &dump.lines)?;
             dump.header.same_as = None;
         }
         Ok(())
     }
+}
+
+/// The batches of another dump within a range, then a dump's own.
+fn joined(
+    other: Arc<Vec<DumpBatch>>,
+    (from, to): (Offset, Offset),
+    own: &[DumpBatch],
+) -> Arc<Vec<DumpBatch>> {
+    let is_shared = |batch: &&DumpBatch| batch.last_offset >= from && batch.base_offset < to;
+    if own.is_empty() && other.iter().all(|batch| is_shared(&batch)) {
+        return other;
+    }
+    Arc::new(other.iter().filter(is_shared).chain(own).cloned().collect())
 }
 
 fn check_header(file: &Path, header: &DumpHeader) -> Result<(), FormatError> {

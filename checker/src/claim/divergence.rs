@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use highwater_history::{
     Offset,
+    dump_folder::WholeDump,
     dumps::{DumpBatch, Moment},
     event::BatchId,
-    lines::Lines,
     samples::Said,
 };
 
@@ -77,14 +77,9 @@ fn compare(
 
 /// Offsets that both dumps speak of and both replicas knew to be committed. What an allowed
 /// unclean election or the loss of data cut may differ in dumps taken before the end.
-fn common_range(
-    view: &KeyView<'_>,
-    a: &Lines<DumpBatch>,
-    b: &Lines<DumpBatch>,
-) -> Option<(Offset, Offset)> {
-    let start = |dump: &Lines<DumpBatch>| {
-        dump.header.from.max(dump.header.log_start.unwrap_or(dump.header.from))
-    };
+fn common_range(view: &KeyView<'_>, a: &WholeDump, b: &WholeDump) -> Option<(Offset, Offset)> {
+    let start =
+        |dump: &WholeDump| dump.header.from.max(dump.header.log_start.unwrap_or(dump.header.from));
     let mut to = known_hw(view, a)?.min(known_hw(view, b)?);
     to = to.min(kept_to(view, a)).min(kept_to(view, b));
     if b.header.moment != Moment::Final {
@@ -104,7 +99,7 @@ fn common_range(
 }
 
 /// Where a replica ends that lost data before it was dumped: what it had told goes further.
-fn kept_to(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Offset {
+fn kept_to(view: &KeyView<'_>, dump: &WholeDump) -> Offset {
     let header = &dump.header;
     let lost =
         view.losses_after(0).any(|loss| loss.node == header.node && loss.during.0 <= header.at);
@@ -116,7 +111,7 @@ fn kept_to(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Offset {
 
 /// A high watermark that the replica had when it was dumped, or at least what it had to hold: an
 /// in-sync replica holds everything below the leader's (rule 26).
-fn known_hw(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Option<Offset> {
+fn known_hw(view: &KeyView<'_>, dump: &WholeDump) -> Option<Offset> {
     let header = &dump.header;
     let in_sync = || {
         let outcome = view.run.evidence.outcome.as_ref()?;
@@ -135,7 +130,7 @@ fn known_hw(view: &KeyView<'_>, dump: &Lines<DumpBatch>) -> Option<Offset> {
     header.hw.or_else(in_sync).or_else(sampled)
 }
 
-fn within(dump: &Lines<DumpBatch>, from: Offset, to: Offset) -> impl Iterator<Item = &DumpBatch> {
+fn within(dump: &WholeDump, from: Offset, to: Offset) -> impl Iterator<Item = &DumpBatch> {
     dump.lines.iter().filter(move |batch| batch.base_offset >= from && batch.last_offset < to)
 }
 

@@ -192,7 +192,7 @@ fn judge_fencing(run: &RunView<'_>, view: &KeyView<'_>, tried: &Tried, findings:
     let newer_batch = view
         .dumps
         .iter()
-        .flat_map(|(_, dump)| &dump.lines)
+        .flat_map(|(_, dump)| dump.lines.iter())
         .any(|batch| batch.producer_id == producer_id && batch.producer_epoch > producer_epoch);
     let newest = run.index.newest_epochs.get(&producer_id);
     let newer_operation = newest.is_some_and(|newest| *newest > producer_epoch);

@@ -1,6 +1,6 @@
 //! Anomalies in what replicas hold.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use highwater_history::{
     Key, Offset, Value,
@@ -13,7 +13,8 @@ use super::{Counts, Place, Run};
 impl Run {
     fn dumps_of(&mut self, key: &Key) -> impl Iterator<Item = (Moment, i32, &mut Vec<DumpBatch>)> {
         let of_key = self.evidence.dumps.iter_mut().filter(|(_, dump)| dump.header.key == *key);
-        of_key.map(|(_, dump)| (dump.header.moment, dump.header.node, &mut dump.lines))
+        of_key
+            .map(|(_, dump)| (dump.header.moment, dump.header.node, Arc::make_mut(&mut dump.lines)))
     }
 
     /// Batches of one record each, in the leader's final log, with offset and value.

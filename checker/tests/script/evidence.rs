@@ -1,13 +1,13 @@
 //! The evidence that a script builds: events, manifest, metadata, dumps, outcome.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use highwater_checker::{Evidence, History, Options};
 use highwater_history::{
     EventValue, Key, Manifest, NodeId, Offset, Outcome,
+    dump_folder::WholeDump,
     dumps::{DumpBatch, DumpHeader, Moment, ValueRun},
     event::{Event, EventKind, Function, Process},
-    lines::Lines,
     manifest::{Expectation, Floor},
     metadata::MetadataRecord,
     outcome::{Assertion, Crash, Ended, LagWindow, Limit, Missing, Recovery},
@@ -338,7 +338,8 @@ impl World {
         let end = lines.last().map_or(header.from, |batch| batch.last_offset + 1);
         header.hw = header.hw.or(hw_told.then_some(end));
         let name = PathBuf::from(format!("{key}-{node}-{}", self.evidence.dumps.len()));
-        self.evidence.dumps.push((name, Lines { header, lines, dropped: None }));
+        let lines = Arc::new(lines);
+        self.evidence.dumps.push((name, WholeDump { header, lines }));
         Ok(end)
     }
 

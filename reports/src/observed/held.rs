@@ -2,15 +2,14 @@
 
 use highwater_history::{
     Key, LeaderEpoch, NodeId, Offset, TimeNs, Value,
-    dump_folder::DumpFolder,
+    dump_folder::{DumpFolder, WholeDump},
     dumps::{DumpBatch, DumpHeader, Moment},
-    lines::Lines,
 };
 
 /// The dumps of a run.
 #[derive(Default)]
 pub(crate) struct Dumps {
-    all: Vec<Lines<DumpBatch>>,
+    all: Vec<WholeDump>,
 }
 
 /// What one dump says of one offset.
@@ -74,12 +73,12 @@ impl Dumps {
     /// The lowest offset at which any dump of the key holds the value.
     pub(crate) fn offset_of(&self, key: &Key, value: Value) -> Option<Offset> {
         let dumps = self.all.iter().filter(|dump| dump.header.key == *key);
-        let records = dumps.flat_map(|dump| &dump.lines).flat_map(DumpBatch::records);
+        let records = dumps.flat_map(|dump| dump.lines.iter()).flat_map(DumpBatch::records);
         records.filter(|(_, held)| *held == Some(value)).map(|(offset, _)| offset).min()
     }
 }
 
-fn holding(dump: &Lines<DumpBatch>, offset: Offset) -> Holding {
+fn holding(dump: &WholeDump, offset: Offset) -> Holding {
     let DumpHeader { node, moment, at, hw, from, .. } = dump.header;
     let leo = dump.lines.last().map_or(from, DumpBatch::end);
     let held = if offset < from {
