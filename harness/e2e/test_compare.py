@@ -53,6 +53,5 @@ def test_a_comparison_that_was_moved_is_measured_again(highwater, tmp_path):
     cells = {(cell["acks"], cell["flushed"]): cell for cell in cluster["calm"]}
     assert set(cells) == {(acks, flushed) for acks in ("0", "1", "all") for flushed in (False, True)}
     assert all(cell["offered_per_s"] == 500 and cell["sends"] > 50 for cell in cells.values())
-    assert all(cell["disk_bytes_per_byte"] > 3 for cell in cells.values()), "three replicas"
     assert cluster["links"][0]["bytes_per_byte"] > 2, "two followers"
     assert "Costs without faults" in (moved / "compare.html").read_text()

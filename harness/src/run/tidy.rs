@@ -2,8 +2,8 @@
 
 use std::{fs, io, path::Path};
 
-/// Where a node's folder has its log directories, and what a disk journal kept of them.
-const DATA: [&str; 2] = ["data", "disk"];
+/// Where a node's folder has its log directories, and what was kept of files that it replaced.
+const DATA: [&str; 2] = ["data", "disk/kept"];
 
 /// Removes the log directories of a run's nodes: its dumps hold every batch, and who looks into a
 /// replica itself looks for a broken promise.
