@@ -110,6 +110,22 @@ pub struct Node {
     pub properties: BTreeMap<String, String>,
 }
 
+impl Node {
+    /// Whether it is a broker, also one that is a controller too.
+    pub fn is_broker(&self) -> bool {
+        self.has_role("broker")
+    }
+
+    /// Whether it is a controller, also one that is a broker too.
+    pub fn is_controller(&self) -> bool {
+        self.has_role("controller")
+    }
+
+    fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|has| has == role)
+    }
+}
+
 /// A topic as it was created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Topic {

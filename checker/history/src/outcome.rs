@@ -280,4 +280,7 @@ pub struct FinalPartition {
     /// The final reader read everything below this offset; none when it did not finish.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_read_to: Option<Offset>,
+    /// Bytes in the segments of all its replicas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
 }

@@ -133,10 +133,8 @@ fn is_excused(
 
 /// The nodes that are controllers.
 pub fn controllers_of(manifest: &Manifest) -> Vec<NodeId> {
-    let is_controller = |node: &&highwater_history::manifest::Node| {
-        node.roles.iter().any(|role| role == "controller")
-    };
-    manifest.target.nodes.iter().filter(is_controller).map(|node| node.id).collect()
+    let controllers = manifest.target.nodes.iter().filter(|node| node.is_controller());
+    controllers.map(|node| node.id).collect()
 }
 
 /// Members that were dropped although they had caught up within the limit, and were neither fenced

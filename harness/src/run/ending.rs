@@ -94,6 +94,13 @@ impl Ending<'_> {
         segments::log_start(&replica_folder(cluster, catalog, node, key)?)
     }
 
+    /// Bytes in the segments of all replicas; none where one cannot be read.
+    fn disk_bytes(&self, replicas: &[NodeId], key: Key) -> Option<u64> {
+        let World { cluster, catalog, .. } = self.world;
+        let bytes = |node| segments::bytes(&replica_folder(cluster, catalog, node, key)?).ok();
+        replicas.iter().map(|node| bytes(*node)).sum()
+    }
+
     fn partitions(&self) -> BTreeMap<highwater_history::Key, FinalPartition> {
         let catalog = &self.world.catalog;
         let entry = |key: Key| {
@@ -110,6 +117,7 @@ impl Ending<'_> {
                 hw: seen.high_watermark,
                 leo: leader.and_then(|leader| seen.leo.get(&leader).copied()),
                 final_read_to: self.read_to.get(&key).copied(),
+                disk_bytes: self.disk_bytes(&seen.replicas, key),
             };
             Some((catalog.name(key).into(), partition))
         };

@@ -202,7 +202,8 @@ fn choice(cells: &[Cell]) -> Vec<String> {
         .collect()
 }
 
-/// Of the acks=all cells that lost nothing, counted by `lost`, the one that could be written most.
+/// Of the acks=all cells that lost nothing, counted by `lost`, the one that could be written most;
+/// one without unclean election where there is any, since c.1.1 lets the others lose.
 fn safest(cells: &[Cell], lost: Counted) -> String {
     let safe = cells.iter().filter(|cell| {
         let counts = cell.setting.acks == Acks::All && cell.acknowledged.total > 0.0;
@@ -211,11 +212,15 @@ fn safest(cells: &[Cell], lost: Counted) -> String {
     // Of those that can hardly be told apart the one that asks for less.
     let rank = |cell: &Cell| (100.0 * cell.availability.median).round() as u64;
     let best = safe.max_by_key(|cell| {
-        (rank(cell), !cell.setting.flushed, !cell.setting.unclean, cell.setting.min_isr)
+        (!cell.setting.unclean, rank(cell), !cell.setting.flushed, cell.setting.min_isr)
     });
     best.map_or("no setting did".to_owned(), |best| {
+        let luck = match best.setting.unclean {
+            true => ", and the next unclean election may lose what these did not",
+            false => "",
+        };
         format!(
-            "{}; it could be written {} of the time under faults",
+            "{}; it could be written {} of the time under faults{luck}",
             best.setting,
             percent(best.availability.median)
         )
@@ -285,7 +290,7 @@ mod tests {
             latency_ms: Latency { p50, p99: 2.0 * p50, p99_9: 3.0 * p50 },
             visible_ms: None,
             copies: Some(2.0),
-            disk_bytes_per_byte: 3.0,
+            disk_bytes_per_byte: Some(3.0),
         }
     }
 
@@ -309,6 +314,20 @@ mod tests {
         );
         let choice = "To lose nothing by kills: acks=all, min.insync.replicas=2, unclean election \
                       off, no flush; it could be written 70% of the time under faults.";
+        assert!(text.contains(choice), "{text}");
+    }
+
+    /// c.1.1: what an unclean election did not lose this time it may lose the next.
+    #[test]
+    fn an_unclean_election_is_chosen_only_where_nothing_else_will_do() {
+        let mut cells = vec![cell(Acks::All, 2, true, 0, 0.9), cell(Acks::All, 2, false, 0, 0.7)];
+        let text = of(&cells, &[]).join("\n");
+        assert!(text.contains("kills: acks=all, min.insync.replicas=2, unclean election off"));
+        cells.pop();
+        let text = of(&cells, &[]).join("\n");
+        let choice = "kills: acks=all, min.insync.replicas=2, unclean election on, no flush; it \
+                      could be written 90% of the time under faults, and the next unclean election \
+                      may lose what these did not.";
         assert!(text.contains(choice), "{text}");
     }
 

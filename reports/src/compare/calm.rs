@@ -1,16 +1,13 @@
 //! The figures of a run without faults: latency, visibility, copies, bytes on disk.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use hdrhistogram::Histogram;
 use highwater_checker::view::{KeyView, RunView};
 use highwater_history::{
     EventValue, FormatError, Key, Offset, RunFolder, TimeNs,
     event::{Acks, EventKind, Function, MicroOp, Process},
+    manifest::Node,
     reader::HistoryReader,
 };
 
@@ -29,7 +26,8 @@ struct Gathered {
     visible: Histogram<u64>,
     copies: Copies,
     acknowledged: u64,
-    disk_bytes: u64,
+    /// None where some replica's could not be counted.
+    disk_bytes: Option<u64>,
 }
 
 /// A sample that was answered no later than this after an acknowledgement tells of it.
@@ -58,7 +56,7 @@ impl Gathered {
             visible: histogram(),
             copies: Copies::default(),
             acknowledged: 0,
-            disk_bytes: 0,
+            disk_bytes: Some(0),
         }
     }
 
@@ -77,7 +75,10 @@ impl Gathered {
             latency_ms: latency(&self.latency),
             visible_ms: (!self.visible.is_empty()).then(|| latency(&self.visible)),
             copies: self.copies.average(),
-            disk_bytes_per_byte: if payload > 0.0 { self.disk_bytes as f64 / payload } else { 0.0 },
+            disk_bytes_per_byte: self
+                .disk_bytes
+                .filter(|_| payload > 0.0)
+                .map(|bytes| bytes as f64 / payload),
         }
     }
 }
@@ -103,7 +104,7 @@ pub fn calm(
             cell.latency.saturating_record(took_ns);
         }
         gather(key, setting.acks, warm, cell);
-        cell.disk_bytes += disk_bytes(folder.path(), key);
+        cell.disk_bytes = cell.disk_bytes.zip(disk_bytes(key)).map(|(sum, bytes)| sum + bytes);
     }
     let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
     let value_bytes = value_bytes.unwrap_or(0);
@@ -120,7 +121,7 @@ fn links(run: &RunView<'_>, payload: u64) -> Option<f64> {
     let brokers = &run.evidence.manifest.as_ref()?.target.nodes;
     let is_broker = |end: &str| {
         let node = brokers.iter().find(|node| node.id.to_string() == end);
-        node.is_some_and(|node| node.roles.iter().any(|role| role == "broker"))
+        node.is_some_and(Node::is_broker)
     };
     let between = traffic.iter().filter(|link| is_broker(&link.from) && is_broker(&link.to));
     let bytes: u64 = between.map(|link| link.bytes).sum();
@@ -218,20 +219,9 @@ impl Latencies {
     }
 }
 
-/// The size of a key's segments over all nodes' log directories in the run folder.
-fn disk_bytes(folder: &Path, view: &KeyView<'_>) -> u64 {
-    let Some(partition) = view.key.partition() else { return 0 };
-    let name = format!("{}-{partition}", view.key.topic_name());
-    let nodes = fs::read_dir(folder.join("nodes")).into_iter().flatten();
-    let folders = nodes.filter_map(|node| Some(node.ok()?.path().join("data").join(&name)));
-    folders.flat_map(|folder| segments(&folder)).sum()
-}
-
-fn segments(folder: &PathBuf) -> Vec<u64> {
-    let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let is_log = |path: &Path| path.extension().is_some_and(|suffix| suffix == "log");
-    let sizes = files.filter(|file| is_log(&file.path()));
-    sizes.filter_map(|file| Some(file.metadata().ok()?.len())).collect()
+/// Bytes in the segments of all replicas of a key, as the run counted them at its end.
+fn disk_bytes(view: &KeyView<'_>) -> Option<u64> {
+    view.run.evidence.outcome.as_ref()?.partitions.get(&view.key.key)?.disk_bytes
 }
 
 fn latency(histogram: &Histogram<u64>) -> Latency {

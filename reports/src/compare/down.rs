@@ -19,9 +19,7 @@ use super::{
 pub fn down(run: &RunView<'_>, keys: &[KeyView<'_>], held_ns: TimeNs) -> Vec<DownCell> {
     let faults = run.evidence.outcome.as_ref().map_or(&[][..], |outcome| &outcome.faults);
     let mut nodes = run.evidence.manifest.iter().flat_map(|manifest| &manifest.target.nodes);
-    let both =
-        |roles: &[String]| ["broker", "controller"].iter().all(|r| roles.iter().any(|x| x == r));
-    let combined = nodes.any(|node| both(&node.roles));
+    let combined = nodes.any(|node| node.is_broker() && node.is_controller());
     let controllers = if combined { Controllers::Combined } else { Controllers::Separate };
     let mut cells: Vec<DownCell> =
         keys.iter().flat_map(|key| of_key(key, controllers, (faults, held_ns))).collect();

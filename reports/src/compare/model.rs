@@ -196,7 +196,8 @@ pub struct CalmCell {
     /// more held it at the acknowledgement. None where no sample was near enough.
     pub copies: Option<f64>,
     /// Bytes in the replicas' logs for each acknowledged byte of payload; at acks=0 for each sent.
-    pub disk_bytes_per_byte: f64,
+    #[serde(default)]
+    pub disk_bytes_per_byte: Option<f64>,
 }
 
 /// What became of one choice of settings while a number of its replicas had lost power.

@@ -40,7 +40,7 @@ fn identity(run: &Run) -> String {
         return format!("a history without a manifest, {length}");
     };
     let Manifest { target, workload, .. } = manifest;
-    let brokers = target.nodes.iter().filter(|node| node.roles.iter().any(|role| role == "broker"));
+    let brokers = target.nodes.iter().filter(|node| node.is_broker());
     let mut parts = vec![
         format!("run {}", manifest.run),
         format!("target {} {}", target.name, target.version).trim_end().to_owned(),

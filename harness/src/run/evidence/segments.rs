@@ -53,6 +53,12 @@ fn log_files(folder: &Path) -> io::Result<Vec<(i64, PathBuf)>> {
     Ok(files)
 }
 
+/// Bytes in its segment files.
+pub(in crate::run) fn bytes(folder: &Path) -> io::Result<u64> {
+    let sizes = log_files(folder)?.into_iter().map(|(_, file)| Ok(fs::metadata(file)?.len()));
+    sizes.sum()
+}
+
 /// The replica's log start offset: the checkpoint's in its log directory, but never below its first
 /// segment; `None` when there is neither.
 pub(in crate::run) fn log_start(folder: &Path) -> Option<i64> {

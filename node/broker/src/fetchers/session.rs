@@ -110,6 +110,8 @@ mod tests {
         (id, epoch, named, forgotten.iter().map(|id| id.index).collect())
     }
 
+    /// The leader's HW is moved by what followers say of their LEO (rule 16): a change is never left
+    /// out, whatever the leader remembers.
     #[test]
     fn after_the_first_request_only_changes_are_said() {
         let mut session = Session::default();
@@ -122,6 +124,7 @@ mod tests {
         assert_eq!(said(&mut session, &[asked(1, 6), asked(2, 0)]), (7, 3, vec![2], vec![0]));
     }
 
+    /// Rule 16: a LEO that the leader does not know of is said again.
     #[test]
     fn a_session_that_is_not_given_or_gone_is_asked_for_in_full() {
         let mut session = Session::default();

@@ -45,7 +45,7 @@ pub(super) fn costs(calm: &[CalmCell], links: &[LinkCost]) -> Markup {
                 td class="num" { (significant(cell.latency_ms.p99_9)) }
                 td class="num" { (cell.visible_ms.map_or(dash(), |v| significant(v.p50))) }
                 td class="num" { (cell.copies.map_or(dash(), significant)) }
-                td class="num" { (significant(cell.disk_bytes_per_byte)) }
+                td class="num" { (cell.disk_bytes_per_byte.map_or(dash(), significant)) }
             }
         }
     };

@@ -5,14 +5,14 @@ mod details;
 pub(super) mod down;
 mod losses;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::{
     comparison::{Cluster, Comparison},
     model::Setting,
 };
 use crate::{
-    page::STYLE,
+    page::{document, footer},
     text::{count, counted},
 };
 
@@ -21,28 +21,16 @@ const OWN_STYLE: &str = include_str!("../../../assets/compare.css");
 /// One self-contained page.
 pub fn page(comparison: &Comparison) -> String {
     let title = format!("What settings cost and lose: {}", comparison.target);
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " · Highwater" }
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
-            }
-            body {
-                main {
-                    header { h1 { (title) } (basis(comparison)) }
-                    section aria-label="Advice" { (advice(comparison)) }
-                    @for cluster in &comparison.clusters { (of_cluster(cluster)) }
-                    p class="note" { "Repeat all: " code { (comparison.command) } }
-                }
-                footer { "Highwater " (env!("CARGO_PKG_VERSION")) ". This file needs no other." }
-            }
+    let body = html! {
+        main {
+            header { h1 { (title) } (basis(comparison)) }
+            section aria-label="Advice" { (advice(comparison)) }
+            @for cluster in &comparison.clusters { (of_cluster(cluster)) }
+            p class="note" { "Repeat all: " code { (comparison.command) } }
         }
+        (footer())
     };
-    markup.into_string()
+    document(&title, OWN_STYLE, &body).into_string()
 }
 
 fn of_cluster(cluster: &Cluster) -> Markup {
