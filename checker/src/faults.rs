@@ -29,13 +29,18 @@ fn spares_live_nodes(fault: &FaultOutcome) -> bool {
 pub fn may_hold_up(outcome: Option<&Outcome>, nodes: &[NodeId], time: (TimeNs, TimeNs)) -> bool {
     let Some(outcome) = outcome else { return true };
     let holds = |fault: &FaultOutcome| {
-        fault.status != FaultStatus::Skipped
+        overlaps(in_force(fault), time)
+            && fault.status != FaultStatus::Skipped
             && !spares_live_nodes(fault)
-            && overlaps((fault.from.unwrap_or(0), fault.to.unwrap_or(TimeNs::MAX)), time)
             && (fault.targets.is_empty() || nodes.iter().any(|node| is_target(fault, *node)))
     };
     outcome.faults.iter().any(holds)
         || outcome.lag_windows.iter().any(|lag| overlaps((lag.from, lag.to), time))
+}
+
+/// When a fault may have acted.
+fn in_force(fault: &FaultOutcome) -> (TimeNs, TimeNs) {
+    (fault.from.unwrap_or(0), fault.to.unwrap_or(TimeNs::MAX))
 }
 
 fn is_target(fault: &FaultOutcome, node: NodeId) -> bool {
@@ -100,15 +105,15 @@ fn partings<'a>(
             || (*other == leader && controllers.contains(one))
     };
     let parts = move |fault: &&FaultOutcome| {
-        fault.status != FaultStatus::Skipped
+        overlaps(in_force(fault), time)
+            && fault.status != FaultStatus::Skipped
             && !SPARES_NODES.contains(&fault.kind.as_str())
             && links_of(fault)
                 .map_or_else(|| hits_either(fault), |links| links.iter().any(is_between))
     };
-    let during = |fault: &FaultOutcome| (fault.from.unwrap_or(0), fault.to.unwrap_or(TimeNs::MAX));
-    let faults = outcome.faults.iter().filter(parts).map(during);
+    let faults = outcome.faults.iter().filter(parts).map(in_force);
     let lags = outcome.lag_windows.iter().map(|lag| (lag.from, lag.to));
-    faults.chain(lags).filter(move |parting| overlaps(*parting, time))
+    faults.chain(lags.filter(move |lag| overlaps(*lag, time)))
 }
 
 /// The links between nodes that a fault acted on, as its proof names them (`1 -> 2`); none where

@@ -33,7 +33,8 @@ pub struct FinalLog<'a> {
     /// First offsets of its leader epochs.
     pub epochs: Vec<(LeaderEpoch, Offset)>,
     batches: &'a [DumpBatch],
-    records: Vec<(Offset, Option<Value>)>,
+    /// What a final read returned, where that is all that tells of the log.
+    read: Vec<(Offset, Option<Value>)>,
     places: Vec<Option<Offset>>,
     /// Records that stand in it a second time.
     pub again: Vec<(RecordId, Offset)>,
@@ -102,11 +103,11 @@ impl<'a> FinalLog<'a> {
         let runs: Vec<&PollRun> = key.reads.runs().iter().filter(of_reader).collect();
         let read = runs.iter().flat_map(|run| key.reads.of(run));
         let value = |record| Some(key.records.value(record));
-        let mut records: Vec<_> =
+        let mut read: Vec<_> =
             read.filter_map(|(offset, record)| Some((offset?, value(record)))).collect();
         let strange = key.payload_errors.iter().filter(|(op, _)| index.is_final_read(*op));
-        records.extend(strange.map(|(_, error)| (error.offset, None)));
-        records.sort_unstable_by_key(|(offset, _)| *offset);
+        read.extend(strange.map(|(_, error)| (error.offset, None)));
+        read.sort_unstable_by_key(|(offset, _)| *offset);
         let epochs = runs.iter().flat_map(|run| key.reads.epochs_of(run));
         let mut log = Self {
             node,
@@ -115,7 +116,7 @@ impl<'a> FinalLog<'a> {
             end,
             epochs: rising(epochs),
             batches: &[],
-            records,
+            read,
             places: vec![None; key.records.len()],
             again: Vec::new(),
         };
@@ -127,8 +128,6 @@ impl<'a> FinalLog<'a> {
         let header = &dump.header;
         let from = header.from.max(header.log_start.unwrap_or(header.from));
         let end = dump.lines.last().map_or(from, DumpBatch::end);
-        let data = dump.lines.iter().filter(|batch| !batch.control);
-        let records: Vec<_> = data.flat_map(DumpBatch::records).collect();
         let mut log = Self {
             node: header.node,
             from,
@@ -136,7 +135,7 @@ impl<'a> FinalLog<'a> {
             end,
             epochs: header.epochs.clone(),
             batches: &dump.lines,
-            records,
+            read: Vec::new(),
             places: vec![None; key.records.len()],
             again: Vec::new(),
         };
@@ -149,7 +148,9 @@ impl<'a> FinalLog<'a> {
     }
 
     fn place(&mut self, key: &KeyIndex) {
-        for &(offset, value) in &self.records {
+        let data = self.batches.iter().filter(|batch| !batch.control);
+        let held = data.flat_map(DumpBatch::records).chain(self.read.iter().copied());
+        for (offset, value) in held {
             let Some(record) = value.and_then(|value| key.records.find(value)) else { continue };
             match &mut self.places[record as usize] {
                 place @ None => *place = Some(offset),
@@ -170,12 +171,19 @@ impl<'a> FinalLog<'a> {
 
     /// What the log holds at an offset.
     pub fn at(&self, offset: Offset) -> Holds {
-        match self.records.binary_search_by_key(&offset, |(at, _)| *at) {
-            Ok(at) => self.records[at].1.map_or(Holds::Unreadable, Holds::Value),
-            Err(_) => match self.batch_at(offset) {
-                Some(batch) if batch.damage.is_some() => Holds::Unreadable,
-                Some(_) | None => Holds::Nothing,
-            },
+        let batch = self.batch_at(offset);
+        let record = match batch {
+            Some(batch) if batch.control => None,
+            Some(batch) => batch.records().find(|(at, _)| *at == offset),
+            None => {
+                let at = self.read.binary_search_by_key(&offset, |(at, _)| *at);
+                at.ok().map(|at| self.read[at])
+            }
+        };
+        match record {
+            Some((_, value)) => value.map_or(Holds::Unreadable, Holds::Value),
+            None if batch.is_some_and(|batch| batch.damage.is_some()) => Holds::Unreadable,
+            None => Holds::Nothing,
         }
     }
 

@@ -110,7 +110,7 @@ impl Run {
                 control: false,
                 crc: 1,
                 damage: None,
-                values: vec![ValueRun::One(7)],
+                values: vec![ValueRun::One(7)].into(),
                 offset_deltas: None,
             };
             writer.write(&batch).expect("a batch is written");

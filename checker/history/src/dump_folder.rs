@@ -29,8 +29,6 @@ pub struct WholeDump {
 impl WholeDump {
     fn of(read: Lines<DumpBatch>) -> WholeDump {
         let mut lines = read.lines;
-        // There are millions of batches in a long run, and most have one run of values.
-        lines.iter_mut().for_each(|batch| batch.values.shrink_to_fit());
         lines.shrink_to_fit();
         WholeDump { header: read.header, lines: Arc::new(lines) }
     }

@@ -41,7 +41,7 @@ fn batch(base_offset: i64) -> DumpBatch {
         control: false,
         crc: 1,
         damage: None,
-        values: vec![ValueRun::One(7)],
+        values: vec![ValueRun::One(7)].into(),
         offset_deltas: None,
     }
 }

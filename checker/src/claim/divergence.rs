@@ -7,7 +7,6 @@ use highwater_history::{
     dump_folder::WholeDump,
     dumps::{DumpBatch, Moment},
     event::BatchId,
-    samples::Said,
 };
 
 use super::{Decides, Entry, Judge, Need};
@@ -120,18 +119,16 @@ fn known_hw(view: &KeyView<'_>, dump: &WholeDump) -> Option<Offset> {
         (header.moment == Moment::Final && isr.contains(&header.node)).then_some(log.hw)
     };
     let sampled = || {
-        let samples = view.run.evidence.samples.iter().rev();
-        let mut before = samples.filter(|s| s.node == header.node && s.answered <= header.at);
-        before.find_map(|sample| match &sample.said {
-            Said::Replica(state) if state.key == header.key => state.hw,
-            Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
-        })
+        let told = view.replica_samples().iter().rev();
+        let mut before = told.filter(|t| t.node == header.node && t.answered <= header.at);
+        before.find_map(|told| told.state.hw)
     };
     header.hw.or_else(in_sync).or_else(sampled)
 }
 
 fn within(dump: &WholeDump, from: Offset, to: Offset) -> impl Iterator<Item = &DumpBatch> {
-    dump.lines.iter().filter(move |batch| batch.base_offset >= from && batch.last_offset < to)
+    let first = dump.lines.partition_point(|batch| batch.base_offset < from);
+    dump.lines[first..].iter().take_while(move |batch| batch.last_offset < to)
 }
 
 /// What two replicas must have alike, their own health too: bytes may be wrong under a right CRC.

@@ -85,7 +85,11 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Index {
         self.settle();
         self.count();
+        self.index.ops.shrink();
         for key in &mut self.index.keys {
+            key.records.shrink();
+            key.sends.shrink_to_fit();
+            key.reads.shrink();
             key.order = Order::build(&key.records, &key.reads, &self.index.ops);
         }
         self.index

@@ -28,6 +28,11 @@ impl DenseIndex {
         }
     }
 
+    /// Gives back what was taken for numbers that did not come.
+    pub fn shrink(&mut self) {
+        self.dense.shrink_to_fit();
+    }
+
     /// The position of a number, and whether it is new.
     pub fn intern(&mut self, number: i64) -> (u32, bool) {
         if let Some(position) = self.get(number) {

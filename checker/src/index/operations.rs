@@ -87,6 +87,11 @@ impl Operations {
         &mut self.all[op as usize]
     }
 
+    /// Gives back what was taken for operations that did not come.
+    pub fn shrink(&mut self) {
+        self.all.shrink_to_fit();
+    }
+
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Operation> {
         self.all.iter()

@@ -11,16 +11,35 @@ pub struct PollRun {
     pub op: OpId,
     start: u32,
     end: u32,
+    /// The stretch of its first read.
+    stretch: u32,
     /// Whether the key changed hands while the operation ran.
     pub rebalanced: bool,
 }
 
-/// The reads of one key.
+/// Reads in a row at offsets that rise by one, or at none.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Its first read.
+    start: u32,
+    /// The offset of that.
+    from: Offset,
+}
+
+impl Stretch {
+    fn offset_of(self, read: u32) -> Option<Offset> {
+        let above = Offset::from(read - self.start);
+        (self.from != NO_OFFSET).then(|| self.from.saturating_add(above))
+    }
+}
+
+/// The reads of one key. Most polls return what follows on the one before: offsets are kept by
+/// stretches.
 #[derive(Debug, Default)]
 pub struct Reads {
     runs: Vec<PollRun>,
-    offsets: Vec<Offset>,
     records: Vec<RecordId>,
+    stretches: Vec<Stretch>,
     epochs: Vec<(u32, Offset, LeaderEpoch)>,
     highest_ok: Option<Offset>,
 }
@@ -28,12 +47,16 @@ pub struct Reads {
 impl Reads {
     /// Adds a record to what an operation read; all records of one operation come in a row.
     pub fn push(&mut self, op: OpId, offset: Option<Offset>, record: RecordId, ok: bool) {
-        let end = u32::try_from(self.records.len()).expect("fewer than 2^32 reads of one key");
-        match self.runs.last_mut() {
-            Some(run) if run.op == op => run.end = end + 1,
-            _ => self.runs.push(PollRun { op, start: end, end: end + 1, rebalanced: false }),
+        let read = u32::try_from(self.records.len()).expect("fewer than 2^32 reads of one key");
+        let expected = self.stretches.last().map(|stretch| stretch.offset_of(read));
+        if expected != Some(offset) {
+            self.stretches.push(Stretch { start: read, from: offset.unwrap_or(NO_OFFSET) });
         }
-        self.offsets.push(offset.unwrap_or(NO_OFFSET));
+        let (start, end, stretch) = (read, read + 1, self.stretches.len() as u32 - 1);
+        match self.runs.last_mut() {
+            Some(run) if run.op == op => run.end = end,
+            _ => self.runs.push(PollRun { op, start, end, stretch, rebalanced: false }),
+        }
         self.records.push(record);
         if ok {
             self.highest_ok = self.highest_ok.max(offset);
@@ -62,15 +85,34 @@ impl Reads {
 
     /// The offsets and records of one operation's reads, in order.
     pub fn of(&self, run: &PollRun) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
-        let range = run.start as usize..run.end as usize;
-        let offsets = self.offsets[range.clone()].iter().map(|offset| told(*offset));
-        offsets.zip(self.records[range].iter().copied())
+        self.between(run.start, run.end, run.stretch as usize)
     }
 
     /// Every read.
     pub fn iter(&self) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
-        let offsets = self.offsets.iter().map(|offset| told(*offset));
-        offsets.zip(self.records.iter().copied())
+        self.between(0, self.records.len() as u32, 0)
+    }
+
+    fn between(
+        &self,
+        start: u32,
+        end: u32,
+        mut stretch: usize,
+    ) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
+        let records = &self.records[start as usize..end as usize];
+        (start..end).zip(records).map(move |(read, record)| {
+            if self.stretches.get(stretch + 1).is_some_and(|next| next.start == read) {
+                stretch += 1;
+            }
+            (self.stretches[stretch].offset_of(read), *record)
+        })
+    }
+
+    /// Gives back what was taken for reads that did not come.
+    pub fn shrink(&mut self) {
+        self.runs.shrink_to_fit();
+        self.records.shrink_to_fit();
+        self.stretches.shrink_to_fit();
     }
 
     /// The highest offset that an ok poll returned.
@@ -99,6 +141,28 @@ impl Reads {
     }
 }
 
-fn told(offset: Offset) -> Option<Offset> {
-    Some(offset).filter(|offset| *offset != NO_OFFSET)
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_was_read_comes_back(
+            polls in vec(vec((proptest::option::of(0i64..6), 0u32..9), 1..8), 0..12),
+        ) {
+            let mut reads = Reads::default();
+            for (op, poll) in polls.iter().enumerate() {
+                for (offset, record) in poll {
+                    reads.push(op as OpId, *offset, *record, true);
+                }
+            }
+            reads.shrink();
+            let runs = reads.runs().iter();
+            let by_run: Vec<Vec<_>> = runs.map(|run| reads.of(run).collect()).collect();
+            prop_assert_eq!(&by_run, &polls);
+            prop_assert_eq!(reads.iter().collect::<Vec<_>>(), polls.concat());
+        }
+    }
 }

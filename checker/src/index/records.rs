@@ -66,6 +66,17 @@ impl Records {
         record
     }
 
+    /// Gives back what was taken for records that did not come.
+    pub fn shrink(&mut self) {
+        self.ids.shrink();
+        self.values.shrink_to_fit();
+        self.senders.shrink_to_fit();
+        self.readers.shrink_to_fit();
+        self.outcomes.shrink_to_fit();
+        self.acks.shrink_to_fit();
+        self.flags.shrink_to_fit();
+    }
+
     /// Notes that an operation asked to send a value; none when it was sent before.
     pub fn send(&mut self, value: Value, op: OpId) -> Option<RecordId> {
         let record = self.intern(value);

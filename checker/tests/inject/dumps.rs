@@ -65,9 +65,9 @@ pub fn swap_values(run: &mut Run) -> Option<Counts> {
     for (_, _, lines) in run.dumps_of(&place.key) {
         for batch in lines {
             if batch.base_offset == one {
-                batch.values = vec![ValueRun::One(second)];
+                batch.values = vec![ValueRun::One(second)].into();
             } else if batch.base_offset == other {
-                batch.values = vec![ValueRun::One(first)];
+                batch.values = vec![ValueRun::One(first)].into();
             }
         }
     }
@@ -127,7 +127,7 @@ pub fn keep_failed(run: &mut Run) -> Option<Counts> {
     let copy = copy_of_last(run, &place)?;
     let id = BatchId { producer_id: -1, producer_epoch: -1, sequence: -1 };
     let batch = DumpBatch {
-        values: vec![ValueRun::One(value)],
+        values: vec![ValueRun::One(value)].into(),
         producer_id: id.producer_id,
         producer_epoch: id.producer_epoch,
         sequence: id.sequence,

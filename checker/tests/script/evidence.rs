@@ -376,8 +376,8 @@ fn batch(word: &str) -> Result<DumpBatch, String> {
         sequence: id.map_or(-1, |id| id.sequence),
         control: false,
         crc,
-        damage: damaged.then(|| "CRC is 1, bytes say 2".to_owned()),
-        values: run.into_iter().collect(),
+        damage: damaged.then(|| "CRC is 1, bytes say 2".into()),
+        values: Vec::from_iter(run).into(),
         offset_deltas: None,
     })
 }

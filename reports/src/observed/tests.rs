@@ -118,7 +118,7 @@ fn batch(base_offset: i64, count: i64, control: bool) -> DumpBatch {
         control,
         crc: 0,
         damage: None,
-        values: vec![ValueRun::Run(base_offset * 10, count as u32, 10)],
+        values: vec![ValueRun::Run(base_offset * 10, count as u32, 10)].into(),
         offset_deltas: None,
     }
 }

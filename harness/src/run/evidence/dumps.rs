@@ -10,7 +10,7 @@ use std::{
 
 use highwater_history::{
     FormatError,
-    dumps::{DumpBatch, DumpHeader, Moment, SameAs, pack_values},
+    dumps::{DumpBatch, DumpHeader, Moment, SameAs, Values, pack_values},
     lines::LineWriter,
 };
 use highwater_log::batch::Batch;
@@ -180,8 +180,8 @@ fn describe((run, key): (&str, &str), batch: &Batch) -> DumpBatch {
         sequence: header.base_sequence,
         control: header.is_control(),
         crc: header.crc,
-        damage: batch.check_crc().err().map(|error| error.to_string()),
-        values: Vec::new(),
+        damage: batch.check_crc().err().map(|error| error.to_string().into()),
+        values: Values::default(),
         offset_deltas: None,
     };
     if dump.control || dump.damage.is_some() {
@@ -196,9 +196,9 @@ fn describe((run, key): (&str, &str), batch: &Batch) -> DumpBatch {
             let deltas = records.iter().map(|record| (record.offset - dump.base_offset) as i32);
             let deltas: Vec<i32> = deltas.collect();
             let dense = deltas.iter().enumerate().all(|(nth, delta)| nth as i32 == *delta);
-            dump.offset_deltas = (!dense).then_some(deltas);
+            dump.offset_deltas = (!dense).then(|| deltas.into());
         }
-        Err(error) => dump.damage = Some(error.to_string()),
+        Err(error) => dump.damage = Some(error.to_string().into()),
     }
     dump
 }
