@@ -10,6 +10,7 @@ pub mod fault;
 pub mod heal;
 pub mod journal;
 pub mod kafka;
+pub mod memory;
 pub mod nemesis;
 pub mod ports;
 pub mod process;
