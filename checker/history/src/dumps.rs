@@ -120,8 +120,8 @@ impl Line for DumpBatch {
     }
 }
 
-/// The values of a batch in offset order. Nearly all batches have one run of them, and a long run of
-/// the harness millions of batches: these take no memory of their own.
+/// The values of a batch in offset order. There are millions of batches in a long run, and nearly
+/// all have one run of values: that takes no memory of its own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "Vec<ValueRun>")]
 pub struct Values(Runs);

@@ -110,7 +110,7 @@ mod tests {
         (id, epoch, named, forgotten.iter().map(|id| id.index).collect())
     }
 
-    /// The leader's HW is moved by what followers say of their LEO (rule 16): a change is never left
+    /// What followers say of their LEO moves the leader's HW (rule 16): a change is never left
     /// out, whatever the leader remembers.
     #[test]
     fn after_the_first_request_only_changes_are_said() {
