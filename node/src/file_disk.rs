@@ -2,12 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use highwater_broker::log::disk::{Disk, DiskError, DiskErrorKind, Entry, OpenMode, Volume};
 use nix::sys::statvfs::statvfs;
+use rustix::{
+    buffer::spare_capacity,
+    io::{Errno, pread},
+};
 
 /// A directory; the paths of [`Disk`] are relative to it.
 #[derive(Debug)]
@@ -52,17 +55,17 @@ impl Disk for FileDisk {
     }
 
     fn read(&mut self, file: &DiskFile, at: u64, length: usize) -> Result<Bytes, DiskError> {
-        let mut bytes = vec![0; length];
-        let mut filled = 0;
-        while filled < length {
-            match file.file.read_at(&mut bytes[filled..], at + filled as u64) {
+        let mut bytes = Vec::with_capacity(length);
+        while bytes.len() < length {
+            let from = at + bytes.len() as u64;
+            // What is read goes where nobody zeroed before.
+            match pread(&file.file, spare_capacity(&mut bytes), from) {
                 Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed("read", &file.path, &error)),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(failed("read", &file.path, &error.into())),
             }
         }
-        bytes.truncate(filled);
+        bytes.truncate(length);
         Ok(bytes.into())
     }
 
