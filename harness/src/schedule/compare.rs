@@ -38,24 +38,28 @@ fn steps(replicas: &[u32]) -> Vec<Value> {
     let mut steps = vec![json!({
         "when": "after 2s", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN,
     })];
-    steps.extend(leader_1_again());
-    steps.extend(killed_while_followers_lag());
+    let followers = &replicas[1..];
+    if !followers.is_empty() {
+        steps.extend(leader_1_again());
+        steps.extend(killed_while_followers_lag(followers));
+    }
     for (fault, with) in [
         ("kill", json!({"aim": {"nodes": [1]}})),
         ("wipe", json!({"aim": {"nodes": [1]}})),
         ("power-loss", json!({"aim": {"nodes": [1]}, "survives": "nothing"})),
     ] {
         steps.extend(leader_1_again());
-        steps.extend(alone(&[2, 3], &[1]));
+        steps.extend(alone(followers, &[1]));
         steps.push(json!({"when": "after 1500ms", "do": fault, "with": with, "for": DOWN}));
     }
-    steps.extend(leader_1_again());
-    let majority: Vec<u32> = replicas.iter().copied().take(2).collect();
-    steps.extend(alone(&[3], &majority));
-    steps.push(json!({
-        "when": "after 1500ms", "do": "power-loss",
-        "with": {"aim": {"nodes": majority}, "survives": "nothing"}, "for": DOWN,
-    }));
+    if let Some((majority, others)) = replicas.split_at_checked(2) {
+        steps.extend(leader_1_again());
+        steps.extend(alone(others, majority));
+        steps.push(json!({
+            "when": "after 1500ms", "do": "power-loss",
+            "with": {"aim": {"nodes": majority}, "survives": "nothing"}, "for": DOWN,
+        }));
+    }
     steps.push(json!({"when": "healed and full", "within": "60s"}));
     steps
 }
@@ -72,11 +76,11 @@ pub(super) fn leader_1_again() -> [Value; 4] {
 }
 
 /// What the leader acknowledges alone meanwhile is nowhere else, though the ISR is full.
-fn killed_while_followers_lag() -> [Value; 2] {
+fn killed_while_followers_lag(followers: &[u32]) -> [Value; 2] {
     [
         json!({
             "when": "full and after 1s", "within": "60s", "do": "cut",
-            "with": {"from": {"nodes": [2, 3]}, "to": {"nodes": [1]}, "ways": "one-way"},
+            "with": {"from": {"nodes": followers}, "to": {"nodes": [1]}, "ways": "one-way"},
             "for": "1s",
         }),
         json!({"when": "after 500ms", "do": "kill", "with": {"aim": {"nodes": [1]}}, "for": DOWN}),
@@ -85,13 +89,31 @@ fn killed_while_followers_lag() -> [Value; 2] {
 
 /// Replication of some is cut, heartbeats intact, until the ISR is what is left, and on until that
 /// is gone, too.
-fn alone(cut_off: &[u32], left: &[u32]) -> [Value; 2] {
-    [
+fn alone(cut_off: &[u32], left: &[u32]) -> impl Iterator<Item = Value> {
+    let cut = (!cut_off.is_empty()).then(|| {
         json!({
             "when": "after 1s", "do": "cut",
             "with": {"from": {"nodes": cut_off}, "to": {"nodes": [1]}, "ways": "one-way"},
             "until": format!("leader({KEY}) == none"), "within": "40s",
-        }),
-        json!({"when": format!("isr({KEY}) == {left:?}"), "within": "20s"}),
-    ]
+        })
+    });
+    let wait = json!({"when": format!("isr({KEY}) == {left:?}"), "within": "20s"});
+    cut.into_iter().chain([wait])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_followers_are_cut_off() {
+        let cut = |replicas| {
+            let steps = steps(&assignment(replicas));
+            let cuts = steps.iter().filter(|step| step["do"] == "cut");
+            cuts.map(|step| step["with"]["from"]["nodes"].to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(1), [""; 0]);
+        assert_eq!(cut(2), ["[2]"; 4]);
+        assert_eq!(cut(3), ["[2,3]", "[2,3]", "[2,3]", "[2,3]", "[3]"]);
+    }
 }
