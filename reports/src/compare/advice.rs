@@ -2,6 +2,8 @@
 
 mod down;
 
+use std::cmp::Reverse;
+
 use highwater_history::event::Acks;
 
 use super::{
@@ -212,7 +214,7 @@ fn safest(cells: &[Cell], lost: Counted) -> String {
     // Of those that can hardly be told apart the one that asks for less.
     let rank = |cell: &Cell| (100.0 * cell.availability.median).round() as u64;
     let best = safe.max_by_key(|cell| {
-        (!cell.setting.unclean, rank(cell), !cell.setting.flushed, cell.setting.min_isr)
+        (!cell.setting.unclean, rank(cell), !cell.setting.flushed, Reverse(cell.setting.min_isr))
     });
     best.map_or("no setting did".to_owned(), |best| {
         let luck = match best.setting.unclean {
@@ -315,6 +317,9 @@ mod tests {
         let choice = "To lose nothing by kills: acks=all, min.insync.replicas=2, unclean election \
                       off, no flush; it could be written 70% of the time under faults.";
         assert!(text.contains(choice), "{text}");
+        let alike = [cell(Acks::All, 1, false, 0, 0.5), cell(Acks::All, 2, false, 0, 0.504)];
+        let text = of(&alike, &[]).join("\n");
+        assert!(text.contains("by kills: acks=all, min.insync.replicas=1,"), "{text}");
     }
 
     /// c.1.1: what an unclean election did not lose this time it may lose the next.
