@@ -26,11 +26,8 @@ fn plugin_table(folder: &str) {
         let file = path.join(format!("{name}.rs"));
         println!("cargo::rerun-if-changed={}", file.display());
         let text = fs::read_to_string(&file).expect("a plug-in file can be read");
-        let summary = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("//! "))
-            .unwrap_or_else(|| panic!("{name}.rs: the first line must be a `//!` sentence"));
+        let summary = first_sentence(&text)
+            .unwrap_or_else(|| panic!("{name}.rs: the first line must begin a `//!` sentence"));
         modules += &format!("#[path = {:?}]\npub mod {name};\n", file.display().to_string());
         rows += &format!("    ({:?}, {summary:?}, &{name}::ENTRY),\n", name.replace('_', "-"));
     }
@@ -40,4 +37,16 @@ fn plugin_table(folder: &str) {
     );
     let target = Path::new(&out).join(format!("{}_table.rs", folder.replace('/', "_")));
     fs::write(target, table).expect("the table can be written");
+}
+
+/// The doc lines that a file begins with, up to the one that ends a sentence.
+fn first_sentence(text: &str) -> Option<String> {
+    let mut sentence = Vec::new();
+    for line in text.lines() {
+        sentence.push(line.strip_prefix("//! ")?);
+        if line.ends_with('.') {
+            return Some(sentence.join(" "));
+        }
+    }
+    None
 }

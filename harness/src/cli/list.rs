@@ -89,12 +89,20 @@ fn show(args: &ListArgs, rows: Vec<Row>) {
         return;
     }
     for row in rows {
-        let cannot = row.cannot.map(|why| format!(" [cannot run: {why}]")).unwrap_or_default();
+        let line = line(&row);
         out::line(&match args.what {
-            Some(_) => format!("{:26} {}{cannot}", row.name, row.about),
-            None => format!("{:10} {:26} {}{cannot}", row.kind, row.name, row.about),
+            Some(_) => line,
+            None => format!("{:10} {line}", row.kind),
         });
     }
+}
+
+/// A row as text: name and sentence, then what else decides whether one wants it.
+fn line(row: &Row) -> String {
+    let Row { name, about, cannot, planted, .. } = row;
+    let cannot = cannot.as_ref().map(|why| format!(" [cannot run: {why}]")).unwrap_or_default();
+    let shown = planted.as_ref().map(|by| format!(" [shown by: {}]", by.schedule));
+    format!("{name:26} {about}{}{cannot}", shown.unwrap_or_default())
 }
 
 /// Why a target cannot run a schedule; `None` when it can.
@@ -156,7 +164,20 @@ mod tests {
     fn a_line_of_the_node_is_a_row() {
         let row = mutant("HW-26\t36\tS3, S4\tRedpanda #3003\tA leader answers.").unwrap();
         assert_eq!((row.name.as_str(), row.about.as_str()), ("HW-26", "A leader answers."));
+        assert_eq!(line(&row), format!("{:26} A leader answers. [shown by: S3, S4]", "HW-26"));
         assert_eq!(row.planted.unwrap().schedule, "S3, S4");
         assert_eq!(mutant("HW-26"), None);
+    }
+
+    #[test]
+    fn what_a_plug_in_says_of_itself_is_a_whole_sentence() {
+        for what in ALL.into_iter().filter(|what| *what != What::Mutants) {
+            for Row { name, about, .. } in rows(what).unwrap() {
+                assert!(about.ends_with('.') && !about.contains('\n'), "{name}: {about}");
+            }
+        }
+        let mut schedules = rows(What::Schedules).unwrap().into_iter();
+        let cut = schedules.find(|row| row.name == "brokers-down").unwrap().about;
+        assert!(cut.contains("that loses: one, two, all three replicas"), "{cut}");
     }
 }
