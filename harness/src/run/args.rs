@@ -18,8 +18,8 @@ pub struct RunArgs {
     /// Decides everything that the harness decides; drawn and printed when absent
     #[arg(long, value_name = "N", value_parser = number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// How long faults may last; the default schedule does one of each main kind in any case, in
-    /// about 12 s
+    /// How long faults may last; a schedule's steps are played once in any case (the default one's
+    /// in about 12 s)
     #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub time: Option<Span>,
     /// What the clients do
@@ -97,7 +97,7 @@ pub struct RunArgs {
     /// Fails the run when recovery took longer
     #[arg(long, value_name = "SPAN", allow_hyphen_values = true)]
     pub max_recovery: Option<Span>,
-    /// Many runs: both ends included
+    /// Many runs: both ends included; DIR/junit.xml has them all
     #[arg(long, value_name = "A..B", conflicts_with = "seed", allow_hyphen_values = true)]
     pub seeds: Option<SeedRange>,
     /// Stop at the first run that is not valid

@@ -102,7 +102,8 @@ impl Player {
         }
     }
 
-    /// Plays the steps, again while there is time if the schedule repeats, and heals everything.
+    /// Plays the steps once whatever the time, again while there is time if the schedule repeats,
+    /// and heals everything.
     ///
     /// # Errors
     /// When the harness itself failed; what is in force is healed by its drop.
@@ -113,7 +114,7 @@ impl Player {
         for round in 1.. {
             for (step, nth) in schedule.steps.iter().zip(1..) {
                 self.at = Place { round, step: nth };
-                let bound = if schedule.repeat { Some(end) } else { None };
+                let bound = (round > 1).then_some(end);
                 if !self.step(step, bound).await? {
                     break;
                 }
@@ -134,7 +135,7 @@ impl Player {
         self.begun = Begun { at: Instant::now(), sends };
     }
 
-    /// One step; false when the time of a repeating schedule is over.
+    /// One step; false when the time of a repetition is over.
     async fn step(&mut self, step: &Step, end: Option<Instant>) -> Result<bool, Failure> {
         if let Some(when) = &step.when {
             let limit = Instant::now() + step.within.duration();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use highwater_history::outcome::FaultStatus;
+use highwater_history::outcome::{FaultOutcome, FaultStatus};
 use highwater_workloads::{Acks, Catalog, driver::Progress, topic::TopicPlan};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -27,6 +27,10 @@ fn led_by(node: impl Into<Option<i32>>) -> ClusterView {
 
 /// Plays these steps; what is seen is at first one thing and a moment later the other.
 async fn play(views: [ClusterView; 2], steps: Value) -> Played {
+    play_for(Duration::ZERO, views, json!({"format": 1, "name": "t", "steps": steps})).await
+}
+
+async fn play_for(time: Duration, views: [ClusterView; 2], schedule: Value) -> Played {
     let bench = Bench::new(ORDERLY);
     bench.cluster.start_all().await.unwrap();
     let (_counts, progress) = watch::channel(Progress::default());
@@ -43,14 +47,13 @@ async fn play(views: [ClusterView; 2], steps: Value) -> Played {
         seed: 1,
         tell: Arc::new(|_| ()),
     };
-    let schedule = json!({"format": 1, "name": "t", "steps": steps});
     let schedule: Schedule = serde_json::from_value(schedule).unwrap();
     let (healing, _healed) = watch::channel(None);
     let change = async {
         tokio::time::sleep(Duration::from_millis(20)).await;
         views.send_replace(second);
     };
-    let playing = Player::new(stage, healing).play(&schedule, Duration::ZERO);
+    let playing = Player::new(stage, healing).play(&schedule, time);
     let (played, ()) = tokio::join!(playing, change);
     bench.cluster.kill_all().await;
     played.unwrap()
@@ -90,4 +93,20 @@ async fn a_condition_that_was_missed_shifts_no_later_draw() {
         played.faults.split_off(1).into_iter().map(|fault| fault.targets).collect::<Vec<_>>()
     };
     assert_eq!(drawn("leader(all-0) == 1").await, drawn("leader(all-0) == 2").await);
+}
+
+/// docs/schedules.md: the steps are played once whatever the time; only repetitions end with it.
+#[tokio::test]
+async fn a_schedule_that_repeats_is_played_once_in_full_however_short_the_time() {
+    for (time_ms, repetitions) in [(0, 0), (100, 0), (700, 1)] {
+        let kill =
+            json!({"when": "after 150ms", "do": "kill", "with": {"aim": "one"}, "for": "1ms"});
+        let schedule =
+            json!({"format": 1, "name": "t", "repeat": true, "steps": [kill, {"when": "healed"}]});
+        let time = Duration::from_millis(time_ms);
+        let played = play_for(time, [led_by(1), led_by(1)], schedule).await;
+        let installed = |fault: &&FaultOutcome| fault.status == FaultStatus::Installed;
+        let kills = played.faults.iter().filter(installed).count();
+        assert!(if repetitions == 0 { kills == 1 } else { kills > repetitions }, "{kills}");
+    }
 }
