@@ -240,6 +240,9 @@ pub struct Traffic {
 pub struct Limit {
     /// The option: `max-unavailable` or `max-recovery`.
     pub name: String,
+    /// The key that it was measured at; none for the cluster as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Key>,
     /// The limit, milliseconds.
     pub limit_ms: u64,
     /// What was measured, milliseconds.

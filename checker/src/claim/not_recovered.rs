@@ -2,7 +2,7 @@
 
 use highwater_history::{
     TimeNs,
-    outcome::{LagWindow, Outcome, Recovery},
+    outcome::{LagWindow, Limit, Outcome, Recovery},
     verdict::Finding,
 };
 
@@ -43,12 +43,47 @@ fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
             continue;
         }
         findings.violation("too-slow-recovery", || Finding {
+            key: limit.key.clone(),
             rule: 82,
             evidence: "D13".to_owned(),
-            why: format!("{}: {} ms, limit {} ms", limit.name, limit.took_ms, limit.limit_ms),
+            events: limit_events(run, keys, limit),
+            why: passed(limit),
             ..Finding::default()
         });
     }
+}
+
+/// A limit that was passed: by what, for how long, and when.
+fn passed(limit: &Limit) -> String {
+    let Limit { name, key, limit_ms, took_ms, from, to } = limit;
+    let what = match key {
+        Some(key) => format!("no send to {key} was acknowledged for {took_ms} ms"),
+        None => format!("{took_ms} ms"),
+    };
+    // Older programs did not say when.
+    let when = if *to == TimeNs::MAX {
+        String::new()
+    } else {
+        format!(", from {} s to {} s of the run", seconds(*from), seconds(*to))
+    };
+    format!("{name}: {what}{when}; the limit is {limit_ms} ms")
+}
+
+fn seconds(ns: TimeNs) -> String {
+    let ms = ns / NS_PER_MS;
+    format!("{}.{:03}", ms / 1_000, ms % 1_000)
+}
+
+/// The invocation with which a key began to wait, and the completion that ended it.
+fn limit_events(run: &RunView<'_>, keys: &[KeyView<'_>], limit: &Limit) -> Vec<u64> {
+    let Some(view) = keys.iter().find(|view| limit.key.as_ref() == Some(&view.key.key)) else {
+        return Vec::new();
+    };
+    let senders = view.key.sends.iter().filter_map(|record| view.key.records.sender(*record));
+    let ops: Vec<_> = senders.map(|op| run.index.ops.get(op)).collect();
+    let begun = ops.iter().find(|op| op.invoked_at == limit.from).map(|op| op.invoked);
+    let ended = ops.iter().find(|op| op.completed_at == limit.to).and_then(|op| op.completed);
+    begun.into_iter().chain(ended).collect()
 }
 
 fn judge_recovery(
@@ -113,4 +148,63 @@ fn lagged(outcome: &Outcome, (from, to): (TimeNs, TimeNs), over_ns: TimeNs) -> O
 
 fn ms(milliseconds: u64) -> TimeNs {
     milliseconds.saturating_mul(NS_PER_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::{
+        Event,
+        outcome::{Ended, Limit, Outcome, Recovery},
+        verdict::Finding,
+    };
+
+    use crate::{Evidence, Options, check};
+
+    const MS: u64 = super::NS_PER_MS;
+
+    /// What is found where sends of `t-0` began at 100 ms (twice) and one was acknowledged at 350.
+    fn found(key: Option<&str>, to: u64) -> Finding {
+        let event = |(index, at, process, kind): (u64, u64, u64, &str)| -> Event {
+            let time = at * MS;
+            let text = format!(
+                r#"{{"index":{index},"time":{time},"process":{process},"type":"{kind}","f":"send",
+                "value":[["send","t-0",{process}]]}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let events = [(0, 100, 1, "invoke"), (1, 120, 2, "invoke"), (2, 350, 2, "ok")].map(event);
+        let mut evidence = Evidence::of_events(events.to_vec());
+        let mut outcome = Outcome::new(Ended::Complete, 500 * MS);
+        outcome.recovery = Some(Recovery {
+            recovered: true,
+            healed_at: 0,
+            ended_at: 0,
+            limit_ms: 1,
+            missing: Vec::new(),
+        });
+        let (name, key) = ("max-unavailable".to_owned(), key.map(Into::into));
+        outcome.limits = vec![Limit { name, key, limit_ms: 1, took_ms: 250, from: 100 * MS, to }];
+        evidence.outcome = Some(outcome);
+        let verdict = check(&evidence, &Options::default()).unwrap();
+        let mut claims = verdict.claims.into_iter();
+        claims.find(|claim| claim.claim == "not-recovered").unwrap().findings.remove(0)
+    }
+
+    #[test]
+    fn a_limit_that_was_passed_says_at_which_key_and_when() {
+        let finding = found(Some("t-0"), 350 * MS);
+        assert_eq!((finding.key, finding.events), (Some("t-0".into()), vec![0, 2]));
+        assert_eq!(
+            finding.why,
+            "max-unavailable: no send to t-0 was acknowledged for 250 ms, from 0.100 s to 0.350 s \
+             of the run; the limit is 1 ms"
+        );
+    }
+
+    #[test]
+    fn a_limit_of_an_older_program_says_what_it_knows() {
+        let finding = found(None, u64::MAX);
+        assert_eq!((finding.key, finding.events), (None, vec![]));
+        assert_eq!(finding.why, "max-unavailable: 250 ms; the limit is 1 ms");
+    }
 }

@@ -136,7 +136,8 @@ impl World {
             }
             ("limit", [name, limit, took]) => {
                 let (name, limit_ms, took_ms) = ((*name).to_owned(), number(limit)?, number(took)?);
-                let limit = Limit { name, limit_ms, took_ms, from: 0, to: took_ms * MS };
+                let to = took_ms * MS;
+                let limit = Limit { name, key: None, limit_ms, took_ms, from: 0, to };
                 self.outcome().limits.push(limit);
             }
             ("assert", [held, claim @ ..]) => self.assert(held, &claim.join(" "))?,

@@ -70,8 +70,9 @@ impl Ending<'_> {
 
     /// The limits that the user set, and what was measured.
     fn limits(&self) -> Result<Vec<Limit>, Failure> {
-        let limit = |name: &str, span: Span, (from, to): (u64, u64)| Limit {
+        let limit = |name: &str, span: Span, key, (from, to): (u64, u64)| Limit {
             name: name.into(),
+            key,
             limit_ms: span.0,
             took_ms: to.saturating_sub(from) / 1_000_000,
             from,
@@ -80,11 +81,13 @@ impl Ending<'_> {
         let mut limits = Vec::new();
         if let Some(span) = self.setup.max_recovery {
             let recovery = (self.recovery.healed_at, self.recovery.ended_at);
-            limits.push(limit("max-recovery", span, recovery));
+            limits.push(limit("max-recovery", span, None, recovery));
         }
         if let Some(span) = self.setup.max_unavailable {
             let gap = availability::longest_gap(&self.world.folder.history_path())?;
-            limits.push(limit("max-unavailable", span, gap));
+            let (key, during) =
+                gap.map_or((None, (0, 0)), |gap| (Some(gap.key), (gap.from, gap.to)));
+            limits.push(limit("max-unavailable", span, key, during));
         }
         Ok(limits)
     }

@@ -55,7 +55,8 @@ fn ended(outcome: &Outcome) -> Markup {
     });
     let limits = outcome.limits.iter().map(|limit| {
         let [took, allowed] = [limit.took_ms, limit.limit_ms].map(|ms| duration(ms * NS_PER_MS));
-        format!("{}: took {took} of {allowed}", limit.name)
+        let at = limit.key.as_ref().map(|key| format!(" at {key}")).unwrap_or_default();
+        format!("{}{at}: took {took} of {allowed}", limit.name)
     });
     let limits: Vec<String> = limits.collect();
     facts(&[

@@ -8,12 +8,28 @@ use highwater_history::{
     reader::HistoryReader,
 };
 
-/// The longest time that any key asked for a send and got none acknowledged: from, to, nanoseconds
-/// of the run.
+/// A time in which a key asked for sends and got none acknowledged, nanoseconds of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The key.
+    pub key: Key,
+    /// When it first asked.
+    pub from: u64,
+    /// When one was acknowledged, or anybody last asked or was told anything.
+    pub to: u64,
+}
+
+impl Gap {
+    fn lasted(&self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+/// The longest gap of all keys; none where nobody sent.
 ///
 /// # Errors
 /// When the history cannot be read.
-pub fn longest_gap(history: &Path) -> Result<(u64, u64), FormatError> {
+pub fn longest_gap(history: &Path) -> Result<Option<Gap>, FormatError> {
     let mut gaps = Gaps::default();
     for event in HistoryReader::open(history)? {
         gaps.event(&event?);
@@ -25,7 +41,7 @@ pub fn longest_gap(history: &Path) -> Result<(u64, u64), FormatError> {
 #[derive(Debug, Default)]
 struct Gaps {
     waiting: BTreeMap<Key, u64>,
-    longest: (u64, u64),
+    longest: Option<Gap>,
     /// When a send last began or ended: afterwards nobody asked any more.
     last: u64,
 }
@@ -41,7 +57,8 @@ impl Gaps {
             }
             (Function::Send, EventKind::Ok) => {
                 if let Some(since) = self.waiting.remove(key) {
-                    self.longest = longer(self.longest, (since, event.time));
+                    let gap = Gap { key: key.clone(), from: since, to: event.time };
+                    self.longest = longer(self.longest.take(), gap);
                 }
             }
             _ => {}
@@ -49,22 +66,26 @@ impl Gaps {
     }
 
     /// The longest one; those that are open at the end count as long as they were seen.
-    fn longest(&self) -> (u64, u64) {
-        let open = self.waiting.values().map(|since| (*since, self.last));
+    fn longest(self) -> Option<Gap> {
+        let last = self.last;
+        let open = self.waiting.into_iter().map(|(key, from)| Gap { key, from, to: last });
         open.fold(self.longest, longer)
     }
 }
 
-fn longer(a: (u64, u64), b: (u64, u64)) -> (u64, u64) {
-    let length = |(from, to): (u64, u64)| to.saturating_sub(from);
-    if length(b) > length(a) { b } else { a }
+fn longer(known: Option<Gap>, gap: Gap) -> Option<Gap> {
+    known.filter(|known| known.lasted() >= gap.lasted()).or(Some(gap))
 }
 
 #[cfg(test)]
 mod tests {
     use highwater_history::Event;
 
-    use super::Gaps;
+    use super::{Gap, Gaps};
+
+    fn gap(from: u64, to: u64) -> Option<Gap> {
+        Some(Gap { key: "all-0".into(), from, to })
+    }
 
     fn event(time: u64, kind: &str, value: u64) -> Event {
         let text = format!(
@@ -81,7 +102,7 @@ mod tests {
         for (time, kind) in events.into_iter().chain([(45, "ok"), (50, "invoke")]) {
             gaps.event(&event(time, kind, time));
         }
-        assert_eq!(gaps.longest(), (10, 45));
+        assert_eq!(gaps.longest(), gap(10, 45));
     }
 
     #[test]
@@ -90,6 +111,6 @@ mod tests {
         for (time, kind) in [(5, "invoke"), (7, "ok"), (10, "invoke"), (20, "fail"), (90, "fail")] {
             gaps.event(&event(time, kind, time));
         }
-        assert_eq!(gaps.longest(), (10, 90));
+        assert_eq!(gaps.longest(), gap(10, 90));
     }
 }
