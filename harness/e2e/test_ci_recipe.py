@@ -45,8 +45,33 @@ def test_a_broken_promise_fails_the_step_and_says_how_to_repeat_it(step):
     assert stderr.strip().splitlines()[-1].startswith("highwater run "), stderr
 
 
-def test_a_wrong_option_fails_the_step_without_a_run(step):
-    """Exit status 64 and its sentence."""
+def suites_of(artifacts):
+    """The suites of the published report: name to failures and errors."""
+    suites = xml.parse(artifacts / "junit.xml").getroot()
+    return {suite.get("name"): int(suite.get("failures")) + int(suite.get("errors")) for suite in suites}
+
+
+def test_a_later_job_publishes_nothing_of_an_earlier_one(step):
+    """Two valid seeds whose folders are dropped are both in the report; a wrong option then leaves none: exit 64."""
+    status, stderr, artifacts = step("--schedule", "calm", "--time", "4s", "--seeds", "1..2", "--keep", "failing")
+    assert status == 0, stderr
+    assert suites_of(artifacts) == {"highwater.seed-1": 0, "highwater.seed-2": 0}
+    assert not (artifacts / "run.tar.gz").exists(), "no folder was kept"
+    status, stderr, artifacts = step("--schedule", "calm", "--time", "4s", "--seed", "1")
+    assert status == 0 and (artifacts / "run.tar.gz").exists(), stderr
+    assert suites_of(artifacts) == {"highwater": 0}
     status, stderr, artifacts = step("--schedule", "none-of-these")
     assert status == 64 and "unknown schedule" in stderr
-    assert not (artifacts / "junit.xml").exists()
+    assert os.listdir(artifacts) == []
+
+
+def test_every_seed_that_failed_is_in_the_report_and_the_archive(step):
+    """Exit status 1, a suite and a run folder for each of two seeds."""
+    status, stderr, artifacts = step("--schedule", "S3", "--mutant", "HW-26", "--time", "1s", "--seeds", "1..2",
+                                     "--keep", "failing")
+    assert status == 1, stderr
+    failed = suites_of(artifacts)
+    assert list(failed) == ["highwater.seed-1", "highwater.seed-2"] and all(failed.values()), failed
+    with tarfile.open(artifacts / "run.tar.gz") as archive:
+        verdicts = [name for name in archive.getnames() if name.endswith("/verdict.json")]
+    assert len(verdicts) == 2, verdicts

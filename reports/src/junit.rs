@@ -1,4 +1,7 @@
-//! `junit.xml`: one test case a claim, a floor and an assertion, as CI servers read them.
+//! `junit.xml`: one test case a claim, a floor and an assertion, as CI servers read them; one suite
+//! a run.
+
+use std::{fs, path::Path};
 
 use highwater_history::{
     Verdict,
@@ -9,21 +12,88 @@ use quick_junit::{
     NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite,
 };
 
-use crate::parts::{counts_text, rules_text};
+use crate::{
+    error::ReportError,
+    parts::{counts_text, rules_text},
+};
 
 /// The most findings of a claim that its failure lists.
 const FINDINGS: usize = 20;
 
+/// What a report, and the suite of a run that is alone in it, is called.
+const NAME: &str = "highwater";
+
 /// The verdict as JUnit: invalid and vacuous are failures, unknown is an error.
 pub(crate) fn xml(verdict: &Verdict) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new("highwater");
-    suite.add_test_case(whole(verdict));
-    suite.add_test_cases(verdict.claims.iter().map(|claim| of_claim(claim, verdict)));
-    suite.add_test_cases(verdict.coverage.iter().map(|floor| of_floor(floor, verdict)));
-    suite.add_test_cases(verdict.assertions.iter().map(|one| of_assertion(one, verdict)));
-    let mut report = Report::new("highwater");
-    report.add_test_suite(suite);
+    let mut report = Report::new(NAME);
+    report.add_test_suite(suite(NAME, cases(verdict)));
     report.to_string()
+}
+
+/// The runs of many seeds as one JUnit report: a suite each, named for its seed.
+#[derive(Debug, Default)]
+pub struct Runs {
+    suites: Vec<TestSuite>,
+}
+
+impl Runs {
+    /// Adds a run that was judged.
+    pub fn judged(&mut self, seed: u64, verdict: &Verdict) {
+        self.suites.push(suite(&name(seed), cases(verdict)));
+    }
+
+    /// Adds a run that came to no verdict: why, and the command that repeats it.
+    pub fn failed(&mut self, seed: u64, why: &str, reproduce: &str) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("failed").set_message(why).set_description(repeat_with(reproduce));
+        self.suites.push(suite(&name(seed), vec![case("run", "verdict", status)]));
+    }
+
+    /// Whether no run was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.suites.is_empty()
+    }
+
+    /// Writes them into a file, which is replaced whole; its folder is made.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, file: &Path) -> Result<(), ReportError> {
+        let mut report = Report::new(NAME);
+        report.add_test_suites(self.suites.iter().cloned());
+        let xml = report.to_string()?;
+        let part = file.with_extension("xml.part");
+        let made = file.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = made.and_then(|()| fs::write(&part, xml));
+        written
+            .and_then(|()| fs::rename(&part, file))
+            .map_err(|source| ReportError::Write { file: file.to_owned(), source })
+    }
+}
+
+fn name(seed: u64) -> String {
+    format!("{NAME}.seed-{seed}")
+}
+
+/// A suite; its cases bear its name in their classes, as servers tell cases by class and name.
+fn suite(name: &str, mut cases: Vec<TestCase>) -> TestSuite {
+    for case in &mut cases {
+        let class = case.classname.as_ref().map_or("", |class| class.as_str());
+        let class = format!("{name}.{class}");
+        case.set_classname(class);
+    }
+    let mut suite = TestSuite::new(name);
+    suite.add_test_cases(cases);
+    suite
+}
+
+fn cases(verdict: &Verdict) -> Vec<TestCase> {
+    let mut cases = vec![whole(verdict)];
+    cases.extend(verdict.claims.iter().map(|claim| of_claim(claim, verdict)));
+    cases.extend(verdict.coverage.iter().map(|floor| of_floor(floor, verdict)));
+    cases.extend(verdict.assertions.iter().map(|one| of_assertion(one, verdict)));
+    cases
 }
 
 /// The judgement as a whole: it fails also where no claim alone does, as when a run was cut short.
@@ -72,7 +142,7 @@ fn of_assertion(assertion: &Assertion, verdict: &Verdict) -> TestCase {
 
 fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
-    case.set_classname(format!("highwater.{class}"));
+    case.set_classname(class);
     case
 }
 
@@ -93,6 +163,9 @@ fn finding_text(finding: &Finding) -> String {
 }
 
 fn repeat(verdict: &Verdict) -> String {
-    let command = verdict.reproduce.as_ref();
-    command.map_or_else(String::new, |command| format!("repeat with: {command}"))
+    verdict.reproduce.as_deref().map_or_else(String::new, repeat_with)
+}
+
+fn repeat_with(command: &str) -> String {
+    format!("repeat with: {command}")
 }

@@ -12,7 +12,7 @@ mod chart;
 pub mod compare;
 mod error;
 mod evidence;
-mod junit;
+pub mod junit;
 mod observed;
 mod page;
 mod parts;

@@ -7,7 +7,9 @@ mod fixture;
 use std::fs;
 
 use fixture::{Folder, chaos, place, plain};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
+use highwater_history::{Verdict, format::Document};
+use highwater_reports::junit::Runs;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 fn cases(name: &str, folder: &Folder) -> Vec<TestCase> {
     let folder = folder.write(&place(&format!("junit-{name}")));
@@ -92,4 +94,31 @@ fn texts_of_others_do_not_break_the_file() {
     let cases = cases("hostile", &plain::hostile());
     let (_, message, _) = failure(&cases, "verdict");
     assert!(message.starts_with("<script>alert('x')</script>\"&<img"), "{message}");
+}
+
+/// docs/ci.md: the report of `run --seeds` has every run, and tells them apart.
+#[test]
+fn many_seeds_are_a_suite_each_of_one_report() {
+    let mut runs = Runs::default();
+    assert!(runs.is_empty());
+    for (seed, folder) in [(7, plain::valid()), (8, chaos::invalid(20))] {
+        let folder = folder.write(&place(&format!("junit-seed-{seed}")));
+        runs.judged(seed, &Verdict::read(&folder.verdict_path()).unwrap());
+    }
+    runs.failed(9, "no space left", "highwater run --seed 9");
+    let file = place("junit-seeds").join("not-there-yet").join("junit.xml");
+    runs.write(&file).unwrap();
+    runs.write(&file).unwrap();
+    let xml = fs::read_to_string(&file).unwrap();
+    let report = Report::deserialize_from_str(&xml).unwrap();
+    let suite = |suite: &TestSuite| (suite.name.to_string(), suite.failures, suite.errors);
+    let suites: Vec<_> = report.test_suites.iter().map(suite).collect();
+    let named = |seed: u64| format!("highwater.seed-{seed}");
+    assert_eq!((&suites[0], &suites[2]), (&(named(7), 0, 0), &(named(9), 0, 1)));
+    assert!(suites[1].0 == named(8) && suites[1].1 > 0, "{suites:?}");
+    let class = |case: &TestCase| case.classname.as_ref().unwrap().to_string();
+    assert_eq!(class(&report.test_suites[0].test_cases[0]), "highwater.seed-7.run");
+    let (kind, message, details) = failure(&report.test_suites[2].test_cases, "verdict");
+    assert_eq!((kind, message), (NonSuccessKind::Error, "no space left"));
+    assert_eq!(details, "repeat with: highwater run --seed 9");
 }

@@ -1,10 +1,11 @@
-//! Many seeds in one command: one line each, a summary, the worst status.
+//! Many seeds in one command: one line each, a summary, the worst status, one JUnit report of all.
 
 use highwater_history::outcome::Assertion;
+use highwater_reports::junit;
 
 use super::{
     Exit, out,
-    run::{OneRun, fail, one},
+    run::{OneRun, fail, one, reproduce},
 };
 use crate::run::{
     Failure, RunArgs, Ui,
@@ -14,12 +15,13 @@ use crate::run::{
 /// Runs every seed of the range.
 pub(super) fn run(args: &RunArgs, range: SeedRange) -> Exit {
     let mut worst = Exit::Valid;
+    let mut report = junit::Runs::default();
     let (mut done, mut valid) = (0_u64, 0_u64);
     for seed in range.first..=range.last {
-        let exit = one_line(args, seed);
+        let exit = one_line(args, seed, &mut report);
         done += 1;
         valid += u64::from(exit == Exit::Valid);
-        worst = worst.worse(exit);
+        worst = worst.worse(exit).worse(write(args, &report));
         if matches!(exit, Exit::Interrupted | Exit::Usage) {
             break;
         }
@@ -31,10 +33,26 @@ pub(super) fn run(args: &RunArgs, range: SeedRange) -> Exit {
     worst
 }
 
-fn one_line(args: &RunArgs, seed: u64) -> Exit {
+/// Writes the report of the seeds so far beside the run folders: a job that is killed leaves what
+/// there was.
+fn write(args: &RunArgs, report: &junit::Runs) -> Exit {
+    if args.no_report || report.is_empty() {
+        return Exit::Valid;
+    }
+    match report.write(&args.out.join("junit.xml")) {
+        Ok(()) => Exit::Valid,
+        Err(error) => {
+            crate::stderr::line(format_args!("highwater: {error}"));
+            Exit::Harness
+        }
+    }
+}
+
+fn one_line(args: &RunArgs, seed: u64, report: &mut junit::Runs) -> Exit {
     match one(args, seed, Ui::new(true)) {
         Ok(run) => {
             let exit = run.exit();
+            report.judged(seed, &run.verdict);
             say(args, &format!("seed {seed}: {}", line(&run)));
             if args.json {
                 out::json_line(&run.verdict);
@@ -49,6 +67,10 @@ fn one_line(args: &RunArgs, seed: u64) -> Exit {
             let word =
                 if matches!(failure, Failure::Interrupted) { "interrupted" } else { "failed" };
             say(args, &format!("seed {seed}: {word}"));
+            // A command that is wrong is no test that failed.
+            if !matches!(failure, Failure::Usage(_)) {
+                report.failed(seed, &failure.to_string(), &reproduce(seed));
+            }
             fail(&failure, seed)
         }
     }

@@ -119,7 +119,7 @@ fn tell(args: &RunArgs, run: &OneRun) {
 }
 
 /// The command line with the seed that was used: the one command that repeats the run.
-fn reproduce(seed: u64) -> String {
+pub(super) fn reproduce(seed: u64) -> String {
     repeat(words().skip(1), seed)
 }
 
