@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How far back one looks to tell how fast the space goes.
 const SEEN_FOR: Duration = Duration::from_secs(1);
 /// What went in a shorter time went in this: space goes by leaps.
-const SHORTEST: Duration = Duration::from_millis(200);
+const SHORTEST: Duration = Duration::from_millis(500);
 /// For how long the space must last at that pace: until the next look on a busy machine, and until
 /// the nodes have stopped.
 const MUST_LAST: Duration = Duration::from_secs(1);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_run_goes_on_while_its_space_lasts() {
-        assert_eq!(left("2000 free, 100 ms at 3000, 60000 ms at 10", 50), None, "one burst");
+        assert_eq!(left("450 free, 100 ms at 800, 10000 ms at 10", 50), None, "one burst");
         assert_eq!(left("500 free, 40000 ms at 10", 50), None);
         let last = left("500 free, 60000 ms at 10", 50).unwrap();
         assert!((64..75).contains(&last), "what a slow run leaves unused: {last} MiB");
