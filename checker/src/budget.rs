@@ -1,6 +1,8 @@
 //! The loss budget: how many replicas must have lost a record before the cluster may (c.1.2 to
 //! c.1.4).
 
+use std::collections::BTreeSet;
+
 use highwater_history::{
     NodeId, Offset, TimeNs,
     dumps::{DumpBatch, Moment},
@@ -42,15 +44,16 @@ impl KeyView<'_> {
         losses.filter(move |loss| loss.during.1 >= time && is_replica(&loss.node))
     }
 
-    /// c.1.2 to c.1.4: whether faults took an offset from enough replicas after a time; it was
-    /// committed during another.
+    /// c.1.2 to c.1.4: whether faults took an offset from enough replicas after a time, and before
+    /// the record there was surely gone; it was committed during another.
     pub fn loss_budget(
         &self,
         offset: Option<Offset>,
-        after: TimeNs,
+        (after, replaced_at): (TimeNs, Option<TimeNs>),
         committed: (TimeNs, TimeNs),
     ) -> Ruling {
-        let mut losses = self.losses_after(after).peekable();
+        let while_there = |loss: &&DataLoss| replaced_at.is_none_or(|at| loss.during.0 <= at);
+        let mut losses = self.losses_after(after).filter(while_there).peekable();
         let Some(first) = losses.peek() else { return Ruling::Forbidden };
         let undecided = |why: &str| {
             Ruling::Undecided(format!("{}: {}, and {why}", self.key.key, first.describe()))
@@ -132,11 +135,17 @@ impl KeyView<'_> {
                 && header.moment == Moment::BeforeRestart
                 && header.at >= loss.during.0
         };
-        let own = self.dumps.iter().filter(|(_, dump)| is_next(&dump.header));
-        let Some((_, dump)) = own.min_by_key(|(_, dump)| dump.header.at) else {
-            let others = self.run.evidence.dumps.iter();
-            let was_dumped = others.into_iter().any(|(_, dump)| is_next(&dump.header));
-            return if was_dumped { Took::Yes } else { Took::Untold };
+        if self.run.evidence.lacks_dumps {
+            return Took::Untold;
+        }
+        let all = self.run.evidence.dumps.iter().map(|(_, dump)| dump);
+        let mut all: Vec<_> = all.filter(|dump| is_next(&dump.header)).collect();
+        all.sort_by_key(|dump| dump.header.at);
+        // Where a key is dumped again, the node was started again.
+        let mut seen = BTreeSet::new();
+        let mut next = all.iter().take_while(|dump| seen.insert(&dump.header.key));
+        let Some(dump) = next.find(|dump| dump.header.key == self.key.key) else {
+            return if all.is_empty() { Took::Untold } else { Took::Yes };
         };
         let sound = |batch: &&DumpBatch| batch.damage.is_none();
         match dump.lines.iter().rfind(sound).map(DumpBatch::end) {

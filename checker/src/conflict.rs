@@ -55,12 +55,14 @@ impl Conflict {
     pub fn ruling(&self, view: &KeyView<'_>) -> Ruling {
         let rulings: Vec<Ruling> =
             self.holders.iter().map(|id| view.loss(*id, Some(self.offset))).collect();
-        let stays = self.stays(view, &rulings);
-        let others = rulings.into_iter().enumerate().filter(|(at, _)| Some(*at) != stays);
-        others
-            .map(|(_, ruling)| ruling)
-            .reduce(Ruling::and)
-            .expect("of two values at one offset one does not stay")
+        if view.log.is_none() {
+            // Nothing tells which one stayed: what one answer permits is not forbidden.
+            let answers = (0..rulings.len()).map(|at| all_but(Some(at), &rulings));
+            return answers
+                .reduce(|ruling, other| ruling.or_else(|| other))
+                .expect("a conflict has holders");
+        }
+        all_but(self.stays(view, &rulings), &rulings)
     }
 
     /// The holder that stays: what the final log holds, else what was read, else one that nothing
@@ -73,4 +75,13 @@ impl Conflict {
         let read = self.holders.iter().position(|id| records.is_read(*id));
         read.or_else(|| rulings.iter().position(|ruling| *ruling == Ruling::Forbidden)).or(Some(0))
     }
+}
+
+/// Whether all may be gone but the one that stays.
+fn all_but(stays: Option<usize>, rulings: &[Ruling]) -> Ruling {
+    let others = rulings.iter().enumerate().filter(|(at, _)| Some(*at) != stays);
+    others
+        .map(|(_, ruling)| ruling.clone())
+        .reduce(Ruling::and)
+        .expect("of two values at one offset one does not stay")
 }

@@ -13,7 +13,7 @@ use highwater_history::{
     lines::{Line, Lines},
     manifest::Kind,
     metadata::MetadataRecord,
-    outcome::Ended,
+    outcome::{Ended, Written},
     reader::HistoryFile,
     samples::{Said, Sample},
 };
@@ -33,6 +33,8 @@ pub struct Evidence {
     pub metadata: Vec<MetadataRecord>,
     /// Whether the metadata log goes on where its file ends.
     pub metadata_is_cut: bool,
+    /// Whether dumps are missing that somebody took.
+    pub lacks_dumps: bool,
     /// Files that nobody completed; with them a verdict is at best unknown.
     pub incomplete: Vec<String>,
     /// How the run ended.
@@ -130,7 +132,13 @@ impl Evidence {
         let dumps = folder.dumps_path();
         let beside = dumps.is_dir().then_some(dumps);
         evidence.load_dumps(instead.dumps.as_deref().or(beside.as_deref()))?;
+        if evidence.is_bare() && evidence.outcome.is_some() {
+            evidence.incomplete.push("manifest.json (it is not there)".to_owned());
+        }
         evidence.note_what_is_gone(&folder);
+        if instead.dumps.is_none() {
+            evidence.compare_with_written();
+        }
         Ok(evidence)
     }
 
@@ -171,6 +179,28 @@ impl Evidence {
                 .push("no samples.jsonl: nobody asked the replicas, or it is gone".to_owned());
         }
         self.incomplete.extend(gone);
+    }
+
+    /// Compares what there is with what the run says that it wrote. Of a metadata log that was
+    /// shortened nothing is believed: nobody knows what is missing where.
+    fn compare_with_written(&mut self) {
+        let written = self.outcome.as_ref().and_then(|outcome| outcome.written);
+        let Some(Written { samples, metadata, dumps }) = written else { return };
+        if self.is_short("metadata.jsonl", self.metadata.len(), (metadata, "records")) {
+            self.metadata.clear();
+            self.metadata_is_cut = true;
+        }
+        self.is_short("samples.jsonl", self.samples.len(), (samples, "samples"));
+        self.lacks_dumps |= self.is_short("dumps", self.dumps.len(), (dumps, "files"));
+    }
+
+    /// Whether something has another length than was told; it is noted unless it was already.
+    fn is_short(&mut self, name: &str, found: usize, (told, what): (u64, &str)) -> bool {
+        let is_short = found as u64 != told;
+        if is_short && !self.incomplete.iter().any(|known| known.starts_with(name)) {
+            self.incomplete.push(format!("{name} ({found} of {told} {what})"));
+        }
+        is_short
     }
 
     /// Compares the history's length with what the outcome says: a history that was cut at a line's
@@ -218,9 +248,11 @@ impl Evidence {
             self.fits_manifest(&folder.join(name), &dump.header)?;
         }
         self.dumps = dumps;
+        self.lacks_dumps = !incomplete.is_empty();
         for name in incomplete {
             let name = name.display();
-            self.notes.push(format!("dump {name}: nobody completed it, it was left out"));
+            let why = "nobody completed it, or it refers to one that is not there; it was left out";
+            self.notes.push(format!("dump {name}: {why}"));
             self.incomplete.push(format!("dump {name}"));
         }
         Ok(())

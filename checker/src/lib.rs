@@ -27,6 +27,7 @@ mod notes;
 mod permission;
 mod reason;
 pub mod registry;
+mod replaced;
 pub mod replicas;
 pub mod text;
 pub mod told;

@@ -31,9 +31,10 @@ impl KeyView<'_> {
         let committed = sender.map_or((0, 0), |sender| (sender.sent_at, sender.completed_at));
         let (sent_at, _) = committed;
         let after = self.since(sent_at)..self.elections.len();
+        let replaced_at = self.replaced_at(record, offset);
         self.unclean_loss(offset, after.clone())
             .or_else(|| self.resurrected(record, offset, after))
-            .or_else(|| self.loss_budget(offset, sent_at, committed))
+            .or_else(|| self.loss_budget(offset, (sent_at, replaced_at), committed))
             .or_else(|| self.acks_loss(record, offset))
             .or_else(|| self.unplaced(offset))
     }
@@ -299,7 +300,7 @@ impl KeyView<'_> {
         let holders = self.key.order.holders(offset).iter();
         let sent = holders.filter_map(|record| Some(self.sender(*record)?.sent_at)).min();
         let committed = (sent.unwrap_or(0), reader.completed_at);
-        self.loss_budget(Some(offset), reader.sent_at, committed)
+        self.loss_budget(Some(offset), (reader.sent_at, None), committed)
     }
 
     /// What unclean elections after the leadership under which an operation was answered cut.

@@ -20,6 +20,7 @@ use crate::{
     leadership::{CLOCK_SLACK_NS, Election, Leadership},
     permission::CommittedTo,
     registry::{Registration, Registry},
+    replaced::Begun,
     replicas::{Dump, FinalLog, batch_at, dumps_of, holders_of, without},
     told::{Sayings, Told},
 };
@@ -62,6 +63,7 @@ pub struct KeyView<'a> {
     pub elections: &'a [Election],
     pub(crate) promise: Promise,
     pub(crate) committed: OnceCell<CommittedTo>,
+    pub(crate) begun: OnceCell<Begun>,
 }
 
 impl<'a> RunView<'a> {
@@ -84,7 +86,8 @@ impl<'a> KeyView<'a> {
         }
         let promise = promise.or(&Promise::strongest());
         let elections = run.leadership.of_key(key);
-        Self { run, id, key, dumps, log, elections, promise, committed: OnceCell::new() }
+        let (committed, begun) = (OnceCell::new(), OnceCell::new());
+        Self { run, id, key, dumps, log, elections, promise, committed, begun }
     }
 
     /// Its states in the metadata log; none where that is not there or does not know it.

@@ -338,7 +338,8 @@ fn a_dump_that_does_not_fit_is_refused() {
     run.dump("1.jsonl", |header| {
         header.same_as = Some(SameAs { file: "gone.jsonl".into(), to: 1 });
     });
-    assert_refused(&run.check(&[]), &["field `same_as`", "gone.jsonl"]);
+    let output = run.check(&[]);
+    assert_eq!(status(&output), 2, "what it shared is gone: {}", text(&output.stdout));
 }
 
 #[test]
@@ -482,6 +483,45 @@ fn files_that_a_complete_run_wrote_are_missed() {
         assert!(shown.contains(gone), "{shown}");
     }
     assert!(shown.contains("note: no samples.jsonl"), "{shown}");
+}
+
+/// What a run says that it wrote is missed, also where what is left looks whole.
+#[test]
+fn files_that_were_shortened_are_missed() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    run.dump("1.jsonl", |_| {});
+    let sample = r#"{"asked":1,"answered":2,"node":1,"kind":"silent","error":"no answer"}"#;
+    run.write("samples.jsonl", &format!("{{\"format\":1,\"kind\":\"samples\"}}\n{sample}\n"));
+    run.write("metadata.jsonl", "{\"format\":1,\"kind\":\"metadata\"}\n");
+    let written = |samples: u64, metadata: u64, dumps: u64| {
+        let counts = format!(
+            r#""at":9,"written":{{"samples":{samples},"metadata":{metadata},"dumps":{dumps}}}"#
+        );
+        run.write("outcome.json", &OUTCOME.replace("\"at\":9", &counts));
+        let output = run.check(&[]);
+        (status(&output), text(&output.stdout))
+    };
+    let (whole, shown) = written(1, 0, 1);
+    assert_eq!(whole, 0, "{shown}");
+    for (counts, gone) in [
+        ((2, 0, 1), "samples.jsonl (1 of 2 samples)"),
+        ((1, 7, 1), "metadata.jsonl (0 of 7 records)"),
+        ((1, 0, 4), "dumps (1 of 4 files)"),
+    ] {
+        let (status, shown) = written(counts.0, counts.1, counts.2);
+        assert_eq!(status, 2, "{shown}");
+        assert!(shown.contains(gone), "{shown}");
+    }
+}
+
+#[test]
+fn a_run_without_its_manifest_is_no_bare_history() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    fs::remove_file(run.path("manifest.json")).expect("it is there");
+    let output = run.check(&[]);
+    let shown = text(&output.stdout);
+    assert_eq!(status(&output), 2, "{shown}");
+    assert!(shown.contains("manifest.json (it is not there)"), "{shown}");
 }
 
 #[test]

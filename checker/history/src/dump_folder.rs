@@ -74,11 +74,21 @@ impl DumpFolder {
         Ok(read)
     }
 
-    /// A dump that shares batches with an incomplete one is incomplete itself.
+    /// How many whole dumps a folder has.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn count(folder: &Path) -> Result<u64, FormatError> {
+        let mut files = Vec::new();
+        list_files(folder, &mut files).map_err(|source| FormatError::io(folder, source))?;
+        Ok(files.iter().filter(|file| !is_unfinished(file)).count() as u64)
+    }
+
+    /// A dump that shares batches with one that is incomplete or gone is incomplete itself.
     fn leave_out_referrers(&mut self) {
-        let incomplete: BTreeSet<PathBuf> = self.incomplete.iter().cloned().collect();
+        let whole: BTreeSet<PathBuf> = self.dumps.iter().map(|(name, _)| name.clone()).collect();
         let refers = |(_, dump): &mut DumpFile| {
-            dump.header.same_as.as_ref().is_some_and(|same| incomplete.contains(&same.file))
+            dump.header.same_as.as_ref().is_some_and(|same| !whole.contains(&same.file))
         };
         let left_out = self.dumps.extract_if(.., refers).map(|(name, _)| name);
         self.incomplete.extend(left_out);
@@ -91,14 +101,10 @@ impl DumpFolder {
         let mut shares = Vec::new();
         for (nth, (name, dump)) in self.dumps.iter().enumerate() {
             let Some(same) = &dump.header.same_as else { continue };
-            let file = same.file.display();
-            let wrong = |why: String| {
-                FormatError::document(&folder.join(name), format!("field `same_as`: {why}"))
-            };
-            let other = at.get(&same.file);
-            let other = *other.ok_or_else(|| wrong(format!("there is no dump {file}")))?;
+            let other = at[&same.file];
             if self.dumps[other].1.header.same_as.is_some() {
-                return Err(wrong(format!("{file} refers on itself")));
+                let why = format!("field `same_as`: {} refers on itself", same.file.display());
+                return Err(FormatError::document(&folder.join(name), why));
             }
             shares.push((nth, other, same.to));
         }

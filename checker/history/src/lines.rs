@@ -95,6 +95,18 @@ impl<L: Line> Lines<L> {
     }
 }
 
+/// How many whole lines a file has after its header; none of a file that is not there.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn count_lines(file: &Path) -> Result<u64, FormatError> {
+    if !file.exists() {
+        return Ok(0);
+    }
+    let lines = LineReader::open(file).and_then(|mut input| input.count());
+    lines.map(|lines| lines.saturating_sub(1)).map_err(|said| FormatError::io(file, said))
+}
+
 fn read_header<L: Line>(file: &Path, text: &str) -> Result<L::Header, FormatError> {
     #[derive(Deserialize)]
     struct Version {

@@ -22,6 +22,9 @@ pub struct Outcome {
     /// How many events the history had by then; none where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
+    /// What else stood in the folder by then; none where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
     /// What failed in the harness itself, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_failure: Option<String>,
@@ -73,6 +76,7 @@ impl Outcome {
             ended,
             at,
             events: None,
+            written: None,
             harness_failure: None,
             recovery: None,
             faults: Vec::new(),
@@ -87,6 +91,17 @@ impl Outcome {
             extra: Map::new(),
         }
     }
+}
+
+/// How much evidence stands in files beside the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Samples.
+    pub samples: u64,
+    /// Records of the metadata log.
+    pub metadata: u64,
+    /// Dumps.
+    pub dumps: u64,
 }
 
 /// How a run came to its end.

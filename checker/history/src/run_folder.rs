@@ -10,10 +10,10 @@ use crate::{
     dump_folder::DumpFolder,
     format::{Document, FormatError},
     journal::JournalEntry,
-    lines::Lines,
+    lines::{Lines, count_lines},
     manifest::Manifest,
     metadata::MetadataRecord,
-    outcome::Outcome,
+    outcome::{Outcome, Written},
     reader::HistoryReader,
     samples::Sample,
     verdict::Verdict,
@@ -131,6 +131,18 @@ impl RunFolder {
     /// How many events the history holds.
     pub fn count_events(&self) -> Result<u64, FormatError> {
         self.history()?.count()
+    }
+
+    /// How much evidence stands beside the history.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn count_written(&self) -> Result<Written, FormatError> {
+        Ok(Written {
+            samples: count_lines(&self.samples_path())?,
+            metadata: count_lines(&self.metadata_path())?,
+            dumps: if_there(&self.dumps_path(), DumpFolder::count)?.unwrap_or(0),
+        })
     }
 
     /// The samples; none when nobody took any, or their file was not even begun.

@@ -1,11 +1,11 @@
 //! An acknowledged record is where its acknowledgement says, for as long as it is retained.
 
-use highwater_history::{Offset, verdict::Finding};
+use highwater_history::{Offset, TimeNs, verdict::Finding};
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::{Findings, Ruling},
-    index::records::RecordId,
+    index::{operations::Outcome, records::RecordId},
     replicas::{FinalLog, Holds},
     view::KeyView,
 };
@@ -22,10 +22,11 @@ pub static ENTRY: Entry = Entry {
 };
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let polls = Polls::of(view);
     for record in view.key.records.ids() {
         let ruling = match &view.log {
             Some(log) => absent_from(log, view, record),
-            None => passed_over(view, record),
+            None => passed_over(view, &polls, record),
         };
         let Some((offset, ruling)) = ruling else { continue };
         count(view, record, offset, &ruling, findings);
@@ -76,15 +77,64 @@ fn absent_from(
     Some((offset, Ruling::Undecided(format!("{}{at}: {why}", view.key.key))))
 }
 
+/// How far ok polls went from a time on.
+struct Polls {
+    /// When each was invoked, and the highest offset that it or a later one returned.
+    since: Vec<(TimeNs, Offset)>,
+}
+
+impl Polls {
+    fn of(view: &KeyView<'_>) -> Self {
+        let reads = &view.key.reads;
+        let ok = reads.runs().iter().filter(|run| view.op(run.op).outcome == Outcome::Ok);
+        let mut since: Vec<_> = ok
+            .filter_map(|run| {
+                let highest = reads.of(run).filter_map(|(offset, _)| offset).max()?;
+                Some((view.op(run.op).invoked_at, highest))
+            })
+            .collect();
+        since.sort_unstable();
+        let mut highest = Offset::MIN;
+        for poll in since.iter_mut().rev() {
+            highest = highest.max(poll.1);
+            poll.1 = highest;
+        }
+        Self { since }
+    }
+
+    fn reached(&self, offset: Offset, from: TimeNs) -> bool {
+        let first = self.since.partition_point(|(invoked_at, _)| *invoked_at < from);
+        self.since.get(first).is_some_and(|(_, highest)| *highest >= offset)
+    }
+}
+
 /// Without dumps: an ok poll reached the record's offset or a higher one, and none returned it.
-fn passed_over(view: &KeyView<'_>, record: RecordId) -> Option<(Option<Offset>, Ruling)> {
+fn passed_over(
+    view: &KeyView<'_>,
+    polls: &Polls,
+    record: RecordId,
+) -> Option<(Option<Offset>, Ruling)> {
     let records = &view.key.records;
     if records.is_read(record) {
         return None;
     }
     let offset = records.ack(record, &view.run.index.ops)?;
-    let reached = view.key.reads.highest_ok().is_some_and(|highest| highest >= offset);
-    reached.then(|| (Some(offset), view.loss(record, Some(offset))))
+    let acknowledged_at = view.sender(record)?.completed_at;
+    if !polls.reached(offset, 0) {
+        return None;
+    }
+    // A history alone knows one log. In a run that log may have been cut after the poll, and
+    // written anew since.
+    let same_log = view.run.evidence.is_bare() || polls.reached(offset, acknowledged_at);
+    let ruling = match same_log {
+        true => view.loss(record, Some(offset)),
+        false => Ruling::Undecided(format!(
+            "{}: polls went past {offset} before a record was acknowledged there, and no final log \
+             tells whether it is there",
+            view.key.key
+        )),
+    };
+    Some((Some(offset), ruling))
 }
 
 fn describe(view: &KeyView<'_>, record: RecordId, offset: Option<Offset>) -> Finding {

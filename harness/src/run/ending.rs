@@ -54,6 +54,7 @@ impl Ending<'_> {
         let ended = if self.failure.is_some() { Ended::Failed } else { Ended::Complete };
         let mut outcome = Outcome::new(ended, self.world.clock.now_ns());
         outcome.events = Some(self.world.folder.count_events()?);
+        outcome.written = Some(self.world.folder.count_written()?);
         outcome.limits = self.limits()?;
         outcome.partitions = self.partitions();
         outcome.crashes = self.world.cluster.crashes().iter().map(crash).collect();
