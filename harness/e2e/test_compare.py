@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from conftest import Highwater
 
 
 def test_what_is_refused_leaves_no_folder_and_names_no_seed(highwater):
@@ -30,23 +31,30 @@ def test_axes_are_refused_in_a_sentence(highwater, words, sentence):
     assert sentence in result.err
 
 
-def test_a_comparison_that_was_moved_is_measured_again(highwater, tmp_path):
-    """Its runs lie beside it, wherever it is; figures and page come from them."""
-    made = tmp_path / "made"
-    result = highwater("run", "--schedule", "calm", "--workload", "matrix", "--partitions", "1", "--time", "4s",
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    """A comparison of one run without faults."""
+    base = tmp_path_factory.mktemp("comparison")
+    made = base / "made"
+    result = Highwater(str(base))("run", "--schedule", "calm", "--workload", "matrix", "--partitions", "1", "--time", "4s",
                        "--rate", "500", "--seed", "1", "--no-report", "--quiet", "--out", str(made / "runs"))
     assert result.status == 0, result.err
     [run] = os.listdir(made / "runs")
-    comparison = {
+    written = {
         "format": 1, "target": "node", "command": "highwater compare", "shared": {}, "advice": [],
         "clusters": [{
             "differs": {}, "cells": [], "down": [], "calm": [], "links": [],
             "runs": [{"schedule": "calm", "seed": 1, "folder": f"runs/{run}", "verdict": "valid", "anomalies": {}}],
         }],
     }
-    (made / "compare.json").write_text(json.dumps(comparison))
+    (made / "compare.json").write_text(json.dumps(written))
+    return made
+
+
+def test_a_comparison_that_was_moved_is_measured_again(highwater, comparison, tmp_path):
+    """Its runs lie beside it, wherever it is; figures and page come from them."""
     moved = tmp_path / "moved"
-    shutil.move(made, moved)
+    shutil.copytree(comparison, moved)
     result = highwater("compare", "--again", str(moved), "--json")
     assert result.status == 0, result.err
     [cluster] = json.loads(result.out)["clusters"]
@@ -55,3 +63,35 @@ def test_a_comparison_that_was_moved_is_measured_again(highwater, tmp_path):
     assert all(cell["offered_per_s"] == 500 and cell["sends"] > 50 for cell in cells.values())
     assert cluster["links"][0]["bytes_per_byte"] > 2, "two followers"
     assert "Costs without faults" in (moved / "compare.html").read_text()
+    assert sorted(os.listdir(moved)) == ["compare.html", "compare.json", "runs"]
+
+
+def cut(file):
+    """Cuts a file of lines at the end of a line in its middle."""
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:len(lines) // 2]))
+
+
+@pytest.mark.parametrize("lost, why", [
+    (lambda run: shutil.rmtree(run / "dumps"), "evidence is incomplete: no final dump"),
+    (lambda run: (run / "outcome.json").unlink(), "there is no outcome.json"),
+    (lambda run: (run / "metadata.jsonl").unlink(), "evidence is incomplete: metadata.jsonl"),
+    (lambda run: (run / "manifest.json").unlink(), "there is no manifest.json"),
+    (lambda run: cut(run / "history.jsonl"), "the history is cut"),
+    (lambda run: (run / "history.jsonl").unlink(), "no history.jsonl in this folder"),
+    (shutil.rmtree, "No such file"),
+], ids=["dumps", "outcome", "metadata", "manifest", "history-cut", "history", "folder"])
+def test_a_run_that_lost_something_is_listed_and_counts_nowhere(highwater, comparison, tmp_path, lost, why):
+    """What is missing would count as not lost: exit status 2, no figure, the run with its reason."""
+    copy = tmp_path / "copy"
+    shutil.copytree(comparison, copy)
+    [run] = (copy / "runs").iterdir()
+    lost(run)
+    result = highwater("compare", "--again", str(copy), "--json")
+    assert result.status == 2, result.err
+    [cluster] = json.loads(result.out)["clusters"]
+    assert cluster["calm"] == [] and cluster["links"] == []
+    [listed] = cluster["runs"]
+    assert listed["verdict"] == "unknown" and why in listed["left_out"], listed
+    assert f"runs/{run.name}: unknown, not in the figures: " in result.err
+    assert "1 not in the figures" in (copy / "compare.html").read_text().replace("<strong>", "").replace("</strong>", "")

@@ -77,6 +77,9 @@ pub struct ComparedRun {
     /// The one command that repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
+    /// Why it is not in the figures; none where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 /// The figures of one run.
@@ -91,23 +94,27 @@ pub enum Figures {
 }
 
 impl Cluster {
-    /// Puts the runs of one kind of cluster together.
-    pub fn of(differs: BTreeMap<String, String>, all: Vec<(ComparedRun, Figures)>) -> Cluster {
+    /// Puts the runs of one kind of cluster together; one without figures is listed only.
+    pub fn of(
+        differs: BTreeMap<String, String>,
+        all: Vec<(ComparedRun, Option<Figures>)>,
+    ) -> Cluster {
         let mut cluster = Cluster { differs, ..Cluster::default() };
         let mut by_setting: BTreeMap<Setting, Vec<CellFigures>> = BTreeMap::new();
         for (run, figures) in all {
             cluster.runs.push(run);
             match figures {
-                Figures::Faulty(cells) => {
+                None => {}
+                Some(Figures::Faulty(cells)) => {
                     for (setting, figures) in cells {
                         by_setting.entry(setting).or_default().push(figures);
                     }
                 }
-                Figures::Calm(cells, link) => {
+                Some(Figures::Calm(cells, link)) => {
                     cluster.calm.extend(cells);
                     cluster.links.extend(link);
                 }
-                Figures::Down(cells) => cluster.down.extend(cells),
+                Some(Figures::Down(cells)) => cluster.down.extend(cells),
             }
         }
         let cells = by_setting.into_iter().map(|(setting, runs)| Cell::of(setting, &runs));
@@ -131,5 +138,35 @@ impl Comparison {
     ) -> Comparison {
         let advice = advice::of(&clusters);
         Comparison { format: Self::FORMAT, target, command, shared, clusters, advice }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::{event::Acks, verdict::Validity};
+
+    use super::*;
+
+    fn run(left_out: Option<&str>) -> ComparedRun {
+        ComparedRun {
+            schedule: "compare".to_owned(),
+            seed: 1,
+            folder: "runs/compare-1".to_owned(),
+            verdict: left_out.map_or(Validity::Valid, |_| Validity::Unknown),
+            anomalies: AnomalyCounts::new(),
+            reproduce: None,
+            left_out: left_out.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_run_without_figures_is_listed_and_counts_nowhere() {
+        let setting = Setting { acks: Acks::All, min_isr: 2, unclean: false, flushed: false };
+        let figures = CellFigures { acknowledged: 10, ..CellFigures::default() };
+        let counted = Figures::Faulty([(setting, figures)].into());
+        let all = vec![(run(None), Some(counted)), (run(Some("no final dump")), None)];
+        let cluster = Cluster::of(BTreeMap::new(), all);
+        assert_eq!(cluster.runs.len(), 2);
+        assert_eq!((cluster.cells[0].runs, cluster.cells[0].acknowledged.total), (1, 10.0));
     }
 }

@@ -21,8 +21,10 @@ pub fn down(run: &RunView<'_>, keys: &[KeyView<'_>], held_ns: TimeNs) -> Vec<Dow
     let mut nodes = run.evidence.manifest.iter().flat_map(|manifest| &manifest.target.nodes);
     let combined = nodes.any(|node| node.is_broker() && node.is_controller());
     let controllers = if combined { Controllers::Combined } else { Controllers::Separate };
+    // Of a key whose final log nobody knows, nobody knows what it lost.
+    let known = keys.iter().filter(|key| key.log.is_some());
     let mut cells: Vec<DownCell> =
-        keys.iter().flat_map(|key| of_key(key, controllers, (faults, held_ns))).collect();
+        known.flat_map(|key| of_key(key, controllers, (faults, held_ns))).collect();
     cells.sort_by(|a, b| (&a.setting, a.down).cmp(&(&b.setting, b.down)));
     cells
 }

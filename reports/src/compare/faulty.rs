@@ -26,7 +26,8 @@ pub fn faulty(run: &RunView<'_>, keys: &[KeyView<'_>]) -> BTreeMap<Setting, Cell
     let faults = run.evidence.outcome.as_ref().map_or(&[][..], |outcome| &outcome.faults);
     let power_cut = run.index.others.iter().any(exercised::is_power_cut);
     let mut cells: BTreeMap<Setting, CellFigures> = BTreeMap::new();
-    for key in keys {
+    // Of a key whose final log nobody knows, nobody knows what it lost.
+    for key in keys.iter().filter(|key| key.log.is_some()) {
         let Some(setting) = setting(key) else { continue };
         let figures = figures(key, &setting, faults, power_cut);
         cells.entry(setting).and_modify(|cell| add(cell, &figures)).or_insert(figures);

@@ -2,20 +2,21 @@
 
 mod axes;
 mod measure;
+mod repeat;
+mod write;
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
 };
 
-use clap::{Args, ValueEnum as _};
+use clap::Args;
 use highwater_history::{Manifest, Verdict, format::Document};
-use highwater_reports::compare::{self, Cluster, ComparedRun, Comparison, Figures};
+use highwater_reports::compare::{Cluster, ComparedRun, Comparison};
 
-use self::axes::Kind;
+use self::{axes::Kind, measure::Measured};
 use super::{
-    Exit, out,
+    Exit,
     run::{OneRun, one_of, quoted, refuse, words},
 };
 use crate::{
@@ -109,10 +110,20 @@ pub(super) fn compare(args: &CompareArgs) -> Exit {
 
 fn again(folder: &Path, json: bool) -> Result<Exit, Stopped> {
     let comparison = measure::again(folder)?;
-    let runs = comparison.clusters.iter().flat_map(|cluster| &cluster.runs);
-    let worst = runs.map(|run| Exit::of_status(run.verdict.exit())).fold(Exit::Valid, Exit::worse);
-    write(folder, &comparison, json)?;
+    let runs = || comparison.clusters.iter().flat_map(|cluster| &cluster.runs);
+    let worst = runs().map(of_run).fold(Exit::Valid, Exit::worse);
+    for run in runs() {
+        if let Some(why) = &run.left_out {
+            let (name, verdict) = (&run.folder, run.verdict.as_str());
+            crate::stderr::line(format_args!("{name}: {verdict}, not in the figures: {why}"));
+        }
+    }
+    write::write(folder, &comparison, json)?;
     Ok(worst)
+}
+
+fn of_run(run: &ComparedRun) -> Exit {
+    Exit::of_status(run.verdict.exit())
 }
 
 /// What ended a comparison early.
@@ -164,7 +175,7 @@ impl<'a> Comparing<'a> {
         let command = format!("highwater {}", command.join(" "));
         let shared = shared(self.args);
         let comparison = Comparison::of((self.target, command), shared, clusters);
-        write(&self.folder, &comparison, self.args.json)?;
+        write::write(&self.folder, &comparison, self.args.json)?;
         Ok(self.worst)
     }
 
@@ -220,20 +231,21 @@ impl<'a> Comparing<'a> {
     }
 
     /// Carries out one run and takes its figures.
-    fn measured(&mut self, args: &RunArgs, seed: u64) -> Result<(ComparedRun, Figures), Stopped> {
-        let reproduce = repeat(args, seed);
+    fn measured(&mut self, args: &RunArgs, seed: u64) -> Result<Measured, Stopped> {
+        let reproduce = repeat::command(args, seed);
         let run = one_of(args, seed, Ui::new(true), reproduce.clone())
             .map_err(|failure| Stopped { failure, reproduce: Some(reproduce) })?;
         let schedule = args.schedule.as_deref().unwrap_or_default();
         let verdict = run.verdict.verdict.as_str();
         crate::stderr::line(format_args!("{schedule}, seed {seed}: {verdict}"));
-        self.worst = self.worst.worse(run.exit());
         if run.exit() != Exit::Valid {
             crate::stderr::line(format_args!("{}", run.reproduce));
         }
         self.note_version(&run);
-        let figures = measure::figures(&run.folder, schedule)?;
-        Ok((compared(schedule, seed, &run), figures))
+        let compared = compared(schedule, seed, &run);
+        let measured = measure::of(compared, &run.folder, Some(run.verdict));
+        self.worst = self.worst.worse(of_run(&measured.0));
+        Ok(measured)
     }
 
     /// A target that has versions says which one it was.
@@ -244,44 +256,6 @@ impl<'a> Comparing<'a> {
             self.target = format!("{name} {version}");
         }
     }
-}
-
-/// Writes a comparison into its folder, and says what it says.
-fn write(folder: &Path, comparison: &Comparison, json: bool) -> Result<(), Failure> {
-    let page = folder.join("compare.html");
-    comparison.write(&folder.join("compare.json"))?;
-    fs::write(&page, compare::page(comparison))
-        .map_err(|error| Failure::Harness(format!("{}: {error}", page.display())))?;
-    if json {
-        out::json(comparison);
-    } else {
-        comparison.advice.iter().for_each(|sentence| out::line(sentence));
-        out::line(&format!("comparison: {}", page.display()));
-    }
-    Ok(())
-}
-
-/// The command that repeats one of the runs.
-fn repeat(args: &RunArgs, seed: u64) -> String {
-    let mut words = vec!["highwater".to_owned(), "run".to_owned()];
-    let mut say = |option: &str, value: Option<String>| {
-        words.extend(value.into_iter().flat_map(|value| [option.to_owned(), quoted(&value)]));
-    };
-    say("--target", args.target.clone());
-    say("--schedule", args.schedule.clone());
-    say("--workload", args.workload.clone());
-    say("--partitions", args.partitions.map(|count| count.to_string()));
-    let timing = args.timing.and_then(|timing| timing.to_possible_value());
-    say("--timing", timing.map(|timing| timing.get_name().to_owned()));
-    say("--replication-factor", args.replication_factor.map(|count| count.to_string()));
-    say("--controllers", args.controllers.clone());
-    say("--rate", args.rate.map(|rate| rate.to_string()));
-    say("--time", args.time.map(|time| time.to_string()));
-    say("--sample-hz", args.sample_hz.map(|hz| hz.to_string()));
-    args.set.iter().for_each(|set| say("--set", Some(set.clone())));
-    args.feature.iter().for_each(|feature| say("--feature", Some(feature.clone())));
-    say("--seed", Some(seed.to_string()));
-    words.join(" ")
 }
 
 /// What all cells have in common.
@@ -313,5 +287,6 @@ fn compared(schedule: &str, seed: u64, run: &OneRun) -> ComparedRun {
         verdict: *verdict,
         anomalies: anomalies.clone(),
         reproduce: run.verdict.reproduce.clone(),
+        left_out: None,
     }
 }

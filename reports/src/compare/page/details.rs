@@ -64,6 +64,7 @@ pub(super) fn runs(runs: &[ComparedRun]) -> Markup {
         ("num", "seed"),
         ("", "verdict"),
         ("", "anomalies"),
+        ("", "not in the figures"),
         ("", "folder"),
         ("", "repeat"),
     ];
@@ -74,6 +75,7 @@ pub(super) fn runs(runs: &[ComparedRun]) -> Markup {
                 td class="num" { (run.seed) }
                 td { (verdict_word(run.verdict)) }
                 td { (counts_text(&run.anomalies)) }
+                td { (run.left_out.as_deref().unwrap_or("")) }
                 td { (run.folder) }
                 td { code { (run.reproduce.as_deref().unwrap_or("")) } }
             }

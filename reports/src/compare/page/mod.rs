@@ -50,12 +50,15 @@ fn of_cluster(cluster: &Cluster) -> Markup {
 }
 
 fn basis(comparison: &Comparison) -> Markup {
-    let runs: u64 = comparison.clusters.iter().map(|cluster| cluster.runs.len() as u64).sum();
+    let runs = || comparison.clusters.iter().flat_map(|cluster| &cluster.runs);
+    let left_out = runs().filter(|run| run.left_out.is_some()).count() as u64;
     let shared = comparison.shared.iter().map(|(name, value)| format!("{name} {value}"));
     let shared = shared.collect::<Vec<_>>().join(", ");
     html! {
         p class="note" {
-            (counted(runs, "run")) "; every fault hits all settings at the same instant"
+            (counted(runs().count() as u64, "run"))
+            @if left_out > 0 { ", " strong { (count(left_out)) " not in the figures" } " (see Runs)" }
+            "; every fault hits all settings at the same instant"
             @if !shared.is_empty() { "; all with " (shared) }
             ". Lost: acknowledged, and absent from the log after recovery; at acks=0, sent and \
              absent. A loss that no clause of the contract permits is red."
