@@ -1,32 +1,41 @@
 //! What to choose, in sentences computed from the figures.
 
+mod choice;
 mod down;
-
-use std::cmp::Reverse;
+mod settings;
 
 use highwater_history::event::Acks;
 
 use super::{
     comparison::Cluster,
-    model::{ByKind, CalmCell, Cell, Losses, Setting},
+    model::{CalmCell, Cell, Losses, Setting},
 };
 use crate::text::{count, significant};
 
-/// One sentence a choice: what it costs and what it lost; of several kinds of cluster the first
-/// speaks for itself, the others of how they differ from it.
-pub(super) fn of(clusters: &[Cluster]) -> Vec<String> {
-    let Some((first, others)) = clusters.split_first() else { return Vec::new() };
+/// What the figures say.
+#[derive(Default)]
+pub(super) struct Advice {
+    /// What to choose, and what it takes.
+    pub choice: Vec<String>,
+    /// What each setting costs and lost; of several kinds of cluster the first speaks for itself,
+    /// the others of how they differ from it.
+    pub findings: Vec<String>,
+}
+
+/// One sentence a choice or a setting.
+pub(super) fn of(clusters: &[Cluster]) -> Advice {
+    let Some((first, others)) = clusters.split_first() else { return Advice::default() };
     let (cells, calm) = (&first.cells, &first.calm);
-    let mut sentences = Vec::new();
-    sentences.extend(choice(cells));
-    sentences.extend(acks_levels(cells));
-    sentences.extend(latency(calm));
-    sentences.extend(floor(cells));
-    sentences.extend(down::sentence(&first.down));
-    sentences.extend(unclean(cells));
-    sentences.extend(flush(cells, calm));
-    sentences.extend(others.iter().filter_map(|other| instead(first, other)));
-    sentences
+    let mut choice = choice::sentences(cells);
+    choice.extend(latency(calm));
+    let mut findings = Vec::new();
+    findings.extend(settings::acks(cells));
+    findings.extend(settings::min_isr(cells));
+    findings.extend(down::sentence(&first.down));
+    findings.extend(settings::unclean(cells));
+    findings.extend(settings::flush(cells, calm));
+    findings.extend(others.iter().filter_map(|other| instead(first, other)));
+    Advice { choice, findings }
 }
 
 /// What another kind of cluster costs and loses at acks=all without unclean elections.
@@ -35,8 +44,8 @@ fn instead(first: &Cluster, other: &Cluster) -> Option<String> {
     let figures = |cluster: &Cluster| {
         let lost = of_all(sum(&cluster.cells, durable)?, "acknowledged");
         let written = percent(availability(&cluster.cells, durable)?);
-        let took = lightest(&cluster.calm, Acks::All, false);
-        let took = took.map(|cell| significant(cell.latency_ms.p50) + " ms");
+        let took = median(&cluster.calm, Acks::All, false);
+        let took = took.map(|p50| significant(p50) + " ms");
         Some((lost, written, took.unwrap_or("not measured".to_owned())))
     };
     let ((lost, written, took), (usual_lost, usual_written, usual_took)) =
@@ -67,34 +76,11 @@ fn of_all((acknowledged, lost): (u64, u64), what: &str) -> String {
     format!("{} of {} {what} records ({}%)", count(lost), count(acknowledged), significant(share))
 }
 
-fn acks_levels(cells: &[Cell]) -> Option<String> {
-    let usual = |acks| {
-        let keep = move |s: &Setting| s.acks == acks && !s.unclean && s.min_isr == 2;
-        let (acknowledged, _) = sum(cells, keep)?;
-        let costs = by_kind(cells.iter().filter(|cell| keep(&cell.setting)));
-        Some(format!("of {} records {}", count(acknowledged), costs))
-    };
-    let mut sentence = format!(
-        "With min.insync.replicas=2 and unclean election off: at acks=all, {}",
-        usual(Acks::All)?
-    );
-    if let Some(one) = usual(Acks::One) {
-        sentence += &format!("; at acks=1, {one}");
-    }
-    if let Some(zero) = sum(cells, |s| s.acks == Acks::Zero && !s.unclean && s.min_isr == 2) {
-        sentence += &format!("; at acks=0, {} are gone", of_all(zero, "sent"));
-    }
-    Some(sentence + ".")
-}
-
 /// What kills, lost disks and power losses cost these cells.
-fn by_kind<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
+fn losses<'a>(cells: impl Iterator<Item = &'a Cell>) -> Losses {
     let mut losses = Losses::default();
     cells.for_each(|cell| losses.add(&cell.losses));
-    let kinds = losses.by_kind();
-    let [kills, disks, power] = [kinds.kills, kinds.disks, kinds.power]
-        .map(|lost| if lost == 0 { "none".to_owned() } else { count(lost) });
-    format!("kills cost {kills}, lost disks {disks}, power losses {power}")
+    losses
 }
 
 fn lightest(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<&CalmCell> {
@@ -102,17 +88,24 @@ fn lightest(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<&CalmCell> {
     of.min_by_key(|cell| cell.offered_per_s)
 }
 
+fn median(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<f64> {
+    lightest(calm, acks, flushed)?.latency_ms.p50
+}
+
 fn latency(calm: &[CalmCell]) -> Option<String> {
     let (all, one) = (lightest(calm, Acks::All, false)?, lightest(calm, Acks::One, false)?);
-    Some(format!(
-        "Without faults, at {} sends a second, acks=all took {} ms in the median and {} ms at p99, \
-         acks=1 {} and {} ms.",
-        count(all.offered_per_s.into()),
-        significant(all.latency_ms.p50),
-        significant(all.latency_ms.p99),
-        significant(one.latency_ms.p50),
-        significant(one.latency_ms.p99),
-    ))
+    let [all_p50, one_p50] = [all.latency_ms.p50?, one.latency_ms.p50?].map(significant);
+    let offered = count(all.offered_per_s.into());
+    let took = format!("Without faults, at {offered} sends a second, acks=all took {all_p50} ms");
+    Some(match (all.latency_ms.p99, one.latency_ms.p99) {
+        (Some(all_p99), Some(one_p99)) => {
+            let [all_p99, one_p99] = [all_p99, one_p99].map(significant);
+            format!(
+                "{took} in the median and {all_p99} ms at p99, acks=1 {one_p50} and {one_p99} ms."
+            )
+        }
+        _ => format!("{took} in the median, acks=1 {one_p50} ms."),
+    })
 }
 
 fn percent(part: f64) -> String {
@@ -128,107 +121,6 @@ fn availability(cells: &[Cell], keep: impl Fn(&Setting) -> bool) -> Option<f64> 
     (!found.is_empty()).then(|| found.iter().sum::<f64>() / found.len() as f64)
 }
 
-fn floor(cells: &[Cell]) -> Option<String> {
-    let at = |min_isr| {
-        availability(cells, |s| s.acks == Acks::All && !s.unclean && s.min_isr == min_isr)
-    };
-    let lost = |min_isr| {
-        sum(cells, |s| s.acks == Acks::All && !s.unclean && s.min_isr == min_isr && !s.flushed)
-    };
-    let floors: Vec<u32> = (1..=3).filter(|min_isr| at(*min_isr).is_some()).collect();
-    let each: Vec<String> = floors
-        .iter()
-        .filter_map(|min_isr| {
-            let (part, lost) = (percent(at(*min_isr)?), lost(*min_isr)?.1);
-            Some(format!("{min_isr}: {part} of the time under faults, {} lost", count(lost)))
-        })
-        .collect();
-    (each.len() > 1).then(|| {
-        let each = each.join("; ");
-        format!(
-            "acks=all with unclean election off could be written, by min.insync.replicas, {each}."
-        )
-    })
-}
-
-fn unclean(cells: &[Cell]) -> Option<String> {
-    let at = |unclean| availability(cells, |s| s.acks == Acks::All && s.unclean == unclean);
-    let lost = |unclean| sum(cells, |s| s.acks == Acks::All && s.unclean == unclean);
-    Some(format!(
-        "Unclean election on: acks=all could be written {} of the time under faults instead of {}, \
-         and lost {}; off it lost {}.",
-        percent(at(true)?),
-        percent(at(false)?),
-        of_all(lost(true)?, "acknowledged"),
-        of_all(lost(false)?, "acknowledged"),
-    ))
-}
-
-fn power_losses(cells: &[Cell], flushed: bool) -> u64 {
-    let durable = |s: &Setting| s.acks == Acks::All && !s.unclean && s.flushed == flushed;
-    let of = cells.iter().filter(|cell| durable(&cell.setting));
-    of.map(|cell| cell.losses.by_kind().power).sum()
-}
-
-fn flush(cells: &[Cell], calm: &[CalmCell]) -> Option<String> {
-    let (cached, flushed) = (lightest(calm, Acks::All, false)?, lightest(calm, Acks::All, true)?);
-    sum(cells, |s| s.acks == Acks::All && s.flushed)?;
-    Some(format!(
-        "Flushing every batch made acks=all take {} ms in the median instead of {} ms; power loss \
-         then cost {} acknowledged records, and {} where nothing is flushed.",
-        significant(flushed.latency_ms.p50),
-        significant(cached.latency_ms.p50),
-        count(power_losses(cells, true)),
-        count(power_losses(cells, false)),
-    ))
-}
-
-/// Which losses count.
-type Counted = fn(ByKind) -> u64;
-
-/// What to choose when kills must lose nothing, power losses neither, lost disks neither.
-fn choice(cells: &[Cell]) -> Vec<String> {
-    // What acks=1 did not lose this time it may lose the next.
-    if !cells.iter().any(|cell| cell.setting.acks == Acks::All) {
-        return Vec::new();
-    }
-    let levels: [(&str, Counted); 3] = [
-        ("kills", |lost| lost.kills + lost.other),
-        ("kills and power losses", |lost| lost.kills + lost.power + lost.other),
-        ("kills, power losses and lost disks", |lost| {
-            lost.kills + lost.power + lost.disks + lost.other
-        }),
-    ];
-    let each = levels.iter();
-    each.map(|(name, lost)| format!("To lose nothing by {name}: {}.", safest(cells, *lost)))
-        .collect()
-}
-
-/// Of the acks=all cells that lost nothing, counted by `lost`, the one that could be written most;
-/// one without unclean election where there is any, since c.1.1 lets the others lose.
-fn safest(cells: &[Cell], lost: Counted) -> String {
-    let safe = cells.iter().filter(|cell| {
-        let counts = cell.setting.acks == Acks::All && cell.acknowledged.total > 0.0;
-        counts && lost(cell.losses.by_kind()) == 0
-    });
-    // Of those that can hardly be told apart the one that asks for less.
-    let rank = |cell: &Cell| (100.0 * cell.availability.median).round() as u64;
-    let best = safe.max_by_key(|cell| {
-        (!cell.setting.unclean, rank(cell), !cell.setting.flushed, Reverse(cell.setting.min_isr))
-    });
-    best.map_or("no setting did".to_owned(), |best| {
-        let luck = match best.setting.unclean {
-            true => ", and the next unclean election may lose what these did not",
-            false => "",
-        };
-        format!(
-            "{}; it could be written {} of the time under faults{luck}",
-            best.setting,
-            percent(best.availability.median)
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -236,7 +128,13 @@ mod tests {
     use super::{super::model::Latency, *};
     use crate::compare::Spread;
 
-    fn cell(acks: Acks, min_isr: u32, unclean: bool, lost: u64, availability: f64) -> Cell {
+    pub(super) fn cell(
+        acks: Acks,
+        min_isr: u32,
+        unclean: bool,
+        lost: u64,
+        availability: f64,
+    ) -> Cell {
         let one = |x: f64| Spread::of([x]);
         Cell {
             setting: Setting { acks, min_isr, unclean, flushed: false },
@@ -256,7 +154,8 @@ mod tests {
     }
 
     fn of(cells: &[Cell], calm: &[CalmCell]) -> Vec<String> {
-        super::of(&[cluster(&[], cells, calm)])
+        let Advice { choice, findings } = super::of(&[cluster(&[], cells, calm)]);
+        [choice, findings].concat()
     }
 
     fn cluster(differs: &[(&str, &str)], cells: &[Cell], calm: &[CalmCell]) -> Cluster {
@@ -273,7 +172,7 @@ mod tests {
         };
         let advice = super::of(&[one("3", 10, 0.5), one("1", 500, 0.25)]);
         assert_eq!(
-            advice.last().map(String::as_str),
+            advice.findings.last().map(String::as_str),
             Some(
                 "replication.factor=1 instead of replication.factor=3: acks=all with unclean \
                  election off lost 500 of 1,000 acknowledged records (50%) instead of 10 of 1,000 \
@@ -283,57 +182,17 @@ mod tests {
         );
     }
 
-    fn calm(acks: Acks, flushed: bool, p50: f64) -> CalmCell {
+    pub(super) fn calm(acks: Acks, flushed: bool, p50: f64) -> CalmCell {
         CalmCell {
             acks,
             flushed,
             offered_per_s: 500,
             sends: 100,
-            latency_ms: Latency { p50, p99: 2.0 * p50, p99_9: 3.0 * p50 },
+            latency_ms: Latency { p50: Some(p50), p99: Some(2.0 * p50), p99_9: None },
             visible_ms: None,
             copies: Some(2.0),
             disk_bytes_per_byte: Some(3.0),
         }
-    }
-
-    #[test]
-    fn the_choice_is_the_most_available_of_those_that_lost_nothing() {
-        let cells = [
-            cell(Acks::All, 1, false, 3, 0.9),
-            cell(Acks::All, 2, false, 0, 0.7),
-            cell(Acks::All, 3, false, 0, 0.4),
-            cell(Acks::One, 2, false, 50, 0.95),
-        ];
-        let advice = of(&cells, &[]);
-        let text = advice.join("\n");
-        assert!(
-            text.contains("at acks=all, of 1,000 records kills cost none, lost disks"),
-            "{text}"
-        );
-        assert!(
-            text.contains("at acks=1, of 1,000 records kills cost 50, lost disks none"),
-            "{text}"
-        );
-        let choice = "To lose nothing by kills: acks=all, min.insync.replicas=2, unclean election \
-                      off, no flush; it could be written 70% of the time under faults.";
-        assert!(text.contains(choice), "{text}");
-        let alike = [cell(Acks::All, 1, false, 0, 0.5), cell(Acks::All, 2, false, 0, 0.504)];
-        let text = of(&alike, &[]).join("\n");
-        assert!(text.contains("by kills: acks=all, min.insync.replicas=1,"), "{text}");
-    }
-
-    /// c.1.1: what an unclean election did not lose this time it may lose the next.
-    #[test]
-    fn an_unclean_election_is_chosen_only_where_nothing_else_will_do() {
-        let mut cells = vec![cell(Acks::All, 2, true, 0, 0.9), cell(Acks::All, 2, false, 0, 0.7)];
-        let text = of(&cells, &[]).join("\n");
-        assert!(text.contains("kills: acks=all, min.insync.replicas=2, unclean election off"));
-        cells.pop();
-        let text = of(&cells, &[]).join("\n");
-        let choice = "kills: acks=all, min.insync.replicas=2, unclean election on, no flush; it \
-                      could be written 90% of the time under faults, and the next unclean election \
-                      may lose what these did not.";
-        assert!(text.contains(choice), "{text}");
     }
 
     #[test]
@@ -345,8 +204,28 @@ mod tests {
             text.contains("acks=all took 1 ms in the median and 2 ms at p99, acks=1 0.5"),
             "{text}"
         );
-        assert!(text.contains("written 90% of the time under faults instead of 70%"), "{text}");
-        assert!(text.contains("lost 40 of 1,000 acknowledged records (4%)"), "{text}");
+        let cells = [cell(Acks::All, 2, false, 0, 0.7), cell(Acks::One, 2, false, 50, 0.9)];
+        let text = of(&cells, &calm).join("\n");
+        assert!(
+            text.contains("at acks=all, of 1,000 records kills cost none, lost disks"),
+            "{text}"
+        );
+        assert!(
+            text.contains("at acks=1, of 1,000 records kills cost 50, lost disks none"),
+            "{text}"
+        );
+    }
+
+    /// What too few sends tell is not told.
+    #[test]
+    fn a_quantile_that_nobody_knows_is_not_named() {
+        let mut calm = [calm(Acks::All, false, 1.0), calm(Acks::One, false, 0.5)];
+        calm[1].latency_ms.p99 = None;
+        let took = "Without faults, at 500 sends a second, acks=all took 1 ms in the median, \
+                    acks=1 0.5 ms.";
+        assert_eq!(of(&[], &calm), [took]);
+        calm[0].latency_ms.p50 = None;
+        assert!(of(&[], &calm).is_empty());
     }
 
     #[test]

@@ -19,6 +19,8 @@ use super::{
 
 const NS_PER_MS: f64 = 1e6;
 const HOUR_NS: u64 = 3_600_000_000_000;
+/// So many must be slower than a quantile before it is told: p99 takes 1,000 sends.
+const SLOWER: u64 = 10;
 
 /// What is gathered of one acks level and flush policy.
 struct Gathered {
@@ -225,15 +227,35 @@ fn disk_bytes(view: &KeyView<'_>) -> Option<u64> {
 }
 
 fn latency(histogram: &Histogram<u64>) -> Latency {
-    let at = |quantile: f64| histogram.value_at_quantile(quantile) as f64 / NS_PER_MS;
-    Latency { p50: at(0.5), p99: at(0.99), p99_9: at(0.999) }
+    let at = |per_mille: u64| {
+        let slower = histogram.len() * (1_000 - per_mille) / 1_000;
+        let value = || histogram.value_at_quantile(per_mille as f64 / 1e3) as f64 / NS_PER_MS;
+        (slower >= SLOWER).then(value)
+    };
+    Latency { p50: at(500), p99: at(990), p99_9: at(999) }
 }
 
 #[cfg(test)]
 mod tests {
     use highwater_history::Key;
 
-    use super::{Copies, Latencies, NEAR_NS, ask};
+    use super::{Copies, Gathered, Latencies, NEAR_NS, ask, latency};
+
+    #[test]
+    fn a_quantile_is_told_where_ten_or_more_were_slower() {
+        let told = |sends: u64| {
+            let mut gathered = Gathered::new();
+            (0..sends).for_each(|_| gathered.latency.saturating_record(2_000_000));
+            let latency = latency(&gathered.latency);
+            [latency.p50, latency.p99, latency.p99_9].map(|quantile| quantile.is_some())
+        };
+        assert_eq!(told(19), [false, false, false]);
+        assert_eq!(told(20), [true, false, false]);
+        assert_eq!(told(999), [true, false, false]);
+        assert_eq!(told(1_000), [true, true, false]);
+        assert_eq!(told(9_999), [true, true, false]);
+        assert_eq!(told(10_000), [true, true, true]);
+    }
 
     #[test]
     fn the_first_half_of_a_run_warms_up() {

@@ -26,8 +26,11 @@ pub struct Comparison {
     pub shared: BTreeMap<String, String>,
     /// Each kind of cluster, in the order of the command.
     pub clusters: Vec<Cluster>,
-    /// What to choose, in sentences computed from the figures.
+    /// What to choose and what it takes, in sentences computed from the figures.
     pub advice: Vec<String>,
+    /// What each setting costs and lost, in such sentences.
+    #[serde(default)]
+    pub findings: Vec<String>,
 }
 
 impl Document for Comparison {
@@ -136,8 +139,8 @@ impl Comparison {
         shared: BTreeMap<String, String>,
         clusters: Vec<Cluster>,
     ) -> Comparison {
-        let advice = advice::of(&clusters);
-        Comparison { format: Self::FORMAT, target, command, shared, clusters, advice }
+        let advice::Advice { choice: advice, findings } = advice::of(&clusters);
+        Comparison { format: Self::FORMAT, target, command, shared, clusters, advice, findings }
     }
 }
 

@@ -166,15 +166,15 @@ impl Cell {
     }
 }
 
-/// A latency's distribution, milliseconds.
+/// A latency's distribution, milliseconds; a quantile is none where too few were slower to tell it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// The median.
-    pub p50: f64,
+    pub p50: Option<f64>,
     /// 99 of 100 are no slower.
-    pub p99: f64,
+    pub p99: Option<f64>,
     /// 999 of 1,000 are no slower.
-    pub p99_9: f64,
+    pub p99_9: Option<f64>,
 }
 
 /// The figures of one acks level and flush policy without faults.

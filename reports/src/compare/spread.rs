@@ -35,6 +35,11 @@ impl Spread {
         }
     }
 
+    /// Whether some figure can be of both.
+    pub fn overlaps(&self, other: &Spread) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+
     /// The same in another unit.
     #[must_use]
     pub fn times(&self, factor: f64) -> Spread {
@@ -58,5 +63,13 @@ mod tests {
         let spread = Spread::of([4.0, 1.0, 3.0, 10.0]);
         assert_eq!((spread.n, spread.min, spread.median, spread.max), (4, 1.0, 3.5, 10.0));
         assert_eq!(Spread::of([2.0]).median, 2.0);
+    }
+
+    #[test]
+    fn spreads_overlap_where_they_share_a_figure() {
+        let spread = |min: f64, max: f64| Spread::of([min, max]);
+        assert!(spread(1.0, 3.0).overlaps(&spread(3.0, 4.0)));
+        assert!(spread(2.0, 2.5).overlaps(&spread(1.0, 4.0)));
+        assert!(!spread(1.0, 2.0).overlaps(&spread(3.0, 4.0)));
     }
 }

@@ -37,7 +37,8 @@ pub(super) fn write(folder: &Path, comparison: &Comparison, json: bool) -> Resul
     if json {
         out::json(comparison);
     } else {
-        comparison.advice.iter().for_each(|sentence| out::line(sentence));
+        let sentences = comparison.advice.iter().chain(&comparison.findings);
+        sentences.for_each(|sentence| out::line(sentence));
         out::line(&format!("comparison: {}", page.display()));
     }
     Ok(())

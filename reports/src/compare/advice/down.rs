@@ -33,7 +33,8 @@ pub(super) fn sentence(cells: &[DownCell]) -> Option<String> {
         of.filter(|cell| cell.controllers == Controllers::Separate).map(|cell| cell.lost).sum()
     };
     let mut sentence = format!(
-        "Of {all} replicas so many could be without power while acks=all was written: {}",
+        "With unclean election off, of {all} replicas so many could be without power while \
+         acks=all was written: {}",
         written(Controllers::Separate)?
     );
     if let Some(combined) = written(Controllers::Combined) {
@@ -78,10 +79,10 @@ mod tests {
         assert_eq!(
             sentence(&cells).as_deref(),
             Some(
-                "Of 3 replicas so many could be without power while acks=all was written: 2 at \
-                 min.insync.replicas=1, 1 at min.insync.replicas=2 (with controllers combined with \
-                 brokers 1 at min.insync.replicas=1); losing power on all of them cost 90 \
-                 acknowledged records, 0 where every batch is flushed."
+                "With unclean election off, of 3 replicas so many could be without power while \
+                 acks=all was written: 2 at min.insync.replicas=1, 1 at min.insync.replicas=2 \
+                 (with controllers combined with brokers 1 at min.insync.replicas=1); losing power \
+                 on all of them cost 90 acknowledged records, 0 where every batch is flushed."
             )
         );
         assert_eq!(sentence(&[]), None);

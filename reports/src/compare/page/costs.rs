@@ -16,6 +16,9 @@ use crate::{
     text::{count, significant},
 };
 
+const CAPTION: &str = "Latency from the intended start of a send; a quantile is told where ten or \
+                       more were slower";
+
 /// Tables and curves of the runs without faults.
 pub(super) fn costs(calm: &[CalmCell], links: &[LinkCost]) -> Markup {
     if calm.is_empty() {
@@ -40,26 +43,36 @@ pub(super) fn costs(calm: &[CalmCell], links: &[LinkCost]) -> Markup {
                 td { @if cell.flushed { "every batch" } @else { "none" } }
                 td class="num" { (count(cell.offered_per_s.into())) }
                 td class="num" { (count(cell.sends)) }
-                td class="num" { (significant(cell.latency_ms.p50)) }
-                td class="num" { (significant(cell.latency_ms.p99)) }
-                td class="num" { (significant(cell.latency_ms.p99_9)) }
-                td class="num" { (cell.visible_ms.map_or(dash(), |v| significant(v.p50))) }
-                td class="num" { (cell.copies.map_or(dash(), significant)) }
-                td class="num" { (cell.disk_bytes_per_byte.map_or(dash(), significant)) }
+                td class="num" { (figure(cell.latency_ms.p50)) }
+                td class="num" { (figure(cell.latency_ms.p99)) }
+                td class="num" { (figure(cell.latency_ms.p99_9)) }
+                td class="num" { (figure(cell.visible_ms.and_then(|visible| visible.p50))) }
+                td class="num" { (figure(cell.copies)) }
+                td class="num" { (figure(cell.disk_bytes_per_byte)) }
             }
         }
     };
     html! {
         h2 { "Costs without faults" }
-        (table("wide", "Latency from the intended start of a send", &heads, &rows))
+        (table("wide", CAPTION, &heads, &rows))
         (carried(links))
-        figure {
-            figcaption class="note" { "Median latency, ms, against sends offered per second" }
-            (curves("Median latency against load", &lines(calm, |cell| cell.latency_ms.p50)))
-        }
-        figure {
-            figcaption class="note" { "p99 latency, ms, against sends offered per second" }
-            (curves("p99 latency against load", &lines(calm, |cell| cell.latency_ms.p99)))
+        (chart("Median latency", &lines(calm, |cell| cell.latency_ms.p50)))
+        (chart("p99 latency", &lines(calm, |cell| cell.latency_ms.p99)))
+    }
+}
+
+fn figure(of: Option<f64>) -> String {
+    of.map_or(dash(), significant)
+}
+
+/// The chart of a latency against load; nothing where nowhere enough was sent to tell it.
+fn chart(what: &str, lines: &[Curve]) -> Markup {
+    html! {
+        @if !lines.is_empty() {
+            figure {
+                figcaption class="note" { (what) ", ms, against sends offered per second" }
+                (curves(&format!("{what} against load"), lines))
+            }
         }
     }
 }
@@ -81,13 +94,13 @@ fn carried(links: &[LinkCost]) -> Markup {
     }
 }
 
-/// One line for each acks level and flush policy.
-fn lines(calm: &[CalmCell], of: fn(&CalmCell) -> f64) -> Vec<Curve> {
+/// One line for each acks level and flush policy of which there is a figure.
+fn lines(calm: &[CalmCell], of: fn(&CalmCell) -> Option<f64>) -> Vec<Curve> {
     let kinds: BTreeSet<(Acks, bool)> = calm.iter().map(|c| (c.acks, c.flushed)).collect();
     let line = |(acks, flushed): (Acks, bool)| {
         let own = calm.iter().filter(|cell| (cell.acks, cell.flushed) == (acks, flushed));
         let mut points: Vec<(f64, f64)> =
-            own.map(|cell| (f64::from(cell.offered_per_s), of(cell))).collect();
+            own.filter_map(|cell| Some((f64::from(cell.offered_per_s), of(cell)?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let flush = if flushed { ", flushed" } else { "" };
         let class = match acks {
@@ -98,5 +111,5 @@ fn lines(calm: &[CalmCell], of: fn(&CalmCell) -> f64) -> Vec<Curve> {
         let class = if flushed { format!("{class} dashed") } else { class.to_owned() };
         Curve { name: format!("acks={}{flush}", acks.as_str()), class, points }
     };
-    kinds.into_iter().map(line).collect()
+    kinds.into_iter().map(line).filter(|line| !line.points.is_empty()).collect()
 }

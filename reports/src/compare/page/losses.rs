@@ -54,16 +54,18 @@ pub(super) fn heat(cells: &[Cell]) -> Markup {
 fn heat_cell(cell: Option<&Cell>) -> Markup {
     let Some(cell) = cell else { return html! { td { "–" } } };
     let share = cell.losses.records as f64 / cell.acknowledged.total.max(1.0);
+    let never = cell.not_exercised().collect::<Vec<_>>().join(", ");
     html! {
         td class={ "heat " (heat_class(cell, share)) } {
-            strong { (count(cell.losses.records)) } " lost"
-            @if cell.losses.records > 0 { " (" (significant(100.0 * share)) "%)" }
-            br;
-            @if cell.losses.records > 0 { (kinds(cell)) br; }
-            span class="note" { "written " (significant(100.0 * cell.availability.median)) "%" }
-            @for never in cell.not_exercised() {
-                br; span class="note" { (never) " not exercised" }
+            span class="note written" {
+                "written " (significant(100.0 * cell.availability.median)) "%"
             }
+            strong { (count(cell.losses.records)) } " lost"
+            @if cell.losses.records > 0 {
+                " (" (significant(100.0 * share)) "%)"
+                br; span class="note" { (kinds(cell)) }
+            }
+            @if !never.is_empty() { br; span class="note" { (never) " not exercised" } }
             @if cell.losses.forbidden > 0 {
                 br; strong { (count(cell.losses.forbidden)) " forbidden" }
             }
@@ -71,18 +73,17 @@ fn heat_cell(cell: Option<&Cell>) -> Markup {
     }
 }
 
-/// What each kind of fault cost.
+/// What each kind of fault cost, where it cost anything.
 fn kinds(cell: &Cell) -> String {
     let lost = cell.losses.by_kind();
-    let mut words = vec![
-        format!("kills {}", count(lost.kills)),
-        format!("disks {}", count(lost.disks)),
-        format!("power {}", count(lost.power)),
+    let each = [
+        ("kills", lost.kills),
+        ("disks", lost.disks),
+        ("power", lost.power),
+        ("not told", lost.other),
     ];
-    if lost.other > 0 {
-        words.push(format!("not told {}", count(lost.other)));
-    }
-    words.join(" · ")
+    let some = each.into_iter().filter(|(_, lost)| *lost > 0);
+    some.map(|(kind, lost)| format!("{kind} {}", count(lost))).collect::<Vec<_>>().join(" · ")
 }
 
 /// The colour of a cell: nothing lost, little, much, or what nothing permits.

@@ -24,8 +24,10 @@ pub fn page(comparison: &Comparison) -> String {
     let body = html! {
         main {
             header { h1 { (title) } (basis(comparison)) }
-            section aria-label="Advice" { (advice(comparison)) }
-            @for cluster in &comparison.clusters { (of_cluster(cluster)) }
+            section class="advice" aria-label="Advice" { (sentences(&comparison.advice)) }
+            @for (nth, cluster) in comparison.clusters.iter().enumerate() {
+                (of_cluster(cluster, if nth == 0 { &comparison.findings } else { &[] }))
+            }
             p class="note" { "Repeat all: " code { (comparison.command) } }
         }
         (footer())
@@ -33,14 +35,21 @@ pub fn page(comparison: &Comparison) -> String {
     document(&title, OWN_STYLE, &body).into_string()
 }
 
-fn of_cluster(cluster: &Cluster) -> Markup {
+/// The table first; after that of the first kind of cluster, what there is to say of all.
+fn of_cluster(cluster: &Cluster, findings: &[String]) -> Markup {
     let name = cluster.name();
     let label = |what: &str| {
         if name.is_empty() { what.to_owned() } else { format!("{what}, {name}") }
     };
     html! {
         @if !name.is_empty() { h2 class="cluster" { "With " (name) } }
-        section aria-label=(label("Losses")) { (losses::heat(&cluster.cells)) }
+        section class="losses" aria-label=(label("Losses")) { (losses::heat(&cluster.cells)) }
+        @if !findings.is_empty() {
+            section aria-label="Findings" {
+                h2 { "What each choice costs and lost" }
+                (sentences(findings))
+            }
+        }
         section aria-label=(label("Brokers down")) { (down::table_of(&cluster.down)) }
         section aria-label=(label("Causes")) { (losses::causes(&cluster.cells)) }
         section aria-label=(label("Costs")) { (costs::costs(&cluster.calm, &cluster.links)) }
@@ -66,8 +75,8 @@ fn basis(comparison: &Comparison) -> Markup {
     }
 }
 
-fn advice(comparison: &Comparison) -> Markup {
-    html! { ul class="advice" { @for sentence in &comparison.advice { li { (sentence) } } } }
+fn sentences(of: &[String]) -> Markup {
+    html! { ul class="sentences" { @for sentence in of { li { (sentence) } } } }
 }
 
 /// The heads of a row that begins with its setting.
