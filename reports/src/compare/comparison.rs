@@ -24,6 +24,9 @@ pub struct Comparison {
     pub command: String,
     /// Settings that all clusters share.
     pub shared: BTreeMap<String, String>,
+    /// How many runs it was going to have: fewer are there where it was cut short.
+    #[serde(default)]
+    pub planned: u64,
     /// Each kind of cluster, in the order of the command.
     pub clusters: Vec<Cluster>,
     /// What to choose and what it takes, in sentences computed from the figures.
@@ -133,14 +136,20 @@ impl Cluster {
 }
 
 impl Comparison {
-    /// A comparison of these kinds of cluster.
+    /// A comparison of these kinds of cluster, which was going to have so many runs.
     pub fn of(
         (target, command): (String, String),
         shared: BTreeMap<String, String>,
-        clusters: Vec<Cluster>,
+        (clusters, planned): (Vec<Cluster>, u64),
     ) -> Comparison {
         let advice::Advice { choice: advice, findings } = advice::of(&clusters);
-        Comparison { format: Self::FORMAT, target, command, shared, clusters, advice, findings }
+        let format = Self::FORMAT;
+        Comparison { format, target, command, shared, planned, clusters, advice, findings }
+    }
+
+    /// Every run of every kind of cluster.
+    pub fn runs(&self) -> impl Iterator<Item = &ComparedRun> {
+        self.clusters.iter().flat_map(|cluster| &cluster.runs)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Which kinds of cluster a comparison is made on: every combination of what its options vary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::CompareArgs;
+use highwater_workloads::{Settings, workload};
+
+use super::{CompareArgs, WORKLOAD};
 use crate::run::{Failure, setup::BadOption};
 
 /// What a table calls `--replication-factor`.
 const REPLICATION_FACTOR: &str = "replication.factor";
 const USUAL_REPLICAS: u32 = 3;
+/// What nodes call `flush.messages`.
+const FLUSH_OF_NODES: &str = "log.flush.interval.messages";
 
 /// One kind of cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,19 +42,83 @@ pub(super) fn of(args: &CompareArgs) -> Result<Vec<Kind>, Failure> {
             "--replication-factor {wrong}: write 1, 2 or 3, or several with commas"
         ));
     }
+    if let Some(twice) = twice(&replicas) {
+        return bad(format!("--replication-factor {twice},{twice}: name each number once"));
+    }
+    if let Some(set) = args.set.iter().find(|set| set_by_topics(name_of(set))) {
+        return bad(format!(
+            "--set {set}: every topic of the comparison has its own; leave it out"
+        ));
+    }
     let all = Kind { set: args.set.clone(), feature: args.feature.clone(), ..Kind::default() };
     let several = replicas.len() > 1;
     let mut kinds: Vec<Kind> =
         replicas.iter().map(|replicas| with_replicas(&all, *replicas, several)).collect();
-    for text in &args.vary {
-        let (name, values) = axis("--vary", text)?;
+    let vary = Varied { option: "--vary", fixes: "--set", fixed: &args.set };
+    for (name, values) in vary.axes(&args.vary)? {
+        if set_by_topics(name) {
+            return bad(format!(
+                "--vary {name}: every topic of the comparison has its own; the table shows what it \
+                 does"
+            ));
+        }
         kinds = combined(&kinds, name, &values, |kind, pair| kind.set.push(pair));
     }
-    for text in &args.vary_feature {
-        let (name, values) = axis("--vary-feature", text)?;
+    let vary = Varied { option: "--vary-feature", fixes: "--feature", fixed: &args.feature };
+    for (name, values) in vary.axes(&args.vary_feature)? {
         kinds = combined(&kinds, name, &values, |kind, pair| kind.feature.push(pair));
     }
     Ok(kinds)
+}
+
+/// Whether all topics have a value of their own for this, so that the nodes' counts nowhere.
+fn set_by_topics(name: &str) -> bool {
+    let name = if name == FLUSH_OF_NODES { "flush.messages" } else { name };
+    let plans = workload::find(WORKLOAD).map(|entry| (entry.topics)(&Settings::default()));
+    plans.is_some_and(|plans| plans.iter().all(|plan| plan.configs.contains_key(name)))
+}
+
+fn name_of(pair: &str) -> &str {
+    pair.split_once('=').map_or(pair, |(name, _)| name)
+}
+
+/// The first that stands in the list a second time.
+fn twice<T: Ord>(list: &[T]) -> Option<&T> {
+    let mut seen = BTreeSet::new();
+    list.iter().find(|one| !seen.insert(*one))
+}
+
+/// An option that varies something, and the one that gives the same thing one value.
+struct Varied<'a> {
+    option: &'a str,
+    fixes: &'a str,
+    fixed: &'a [String],
+}
+
+impl Varied<'_> {
+    /// Names with their values, each of them once.
+    fn axes<'t>(&self, texts: &'t [String]) -> Result<Vec<(&'t str, Vec<&'t str>)>, Failure> {
+        let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+        let Self { option, fixes, fixed } = self;
+        for text in texts {
+            let (name, values) = axis(option, text)?;
+            if let Some(value) = twice(&values) {
+                return bad(format!("{option} {text}: {value} stands twice; name each value once"));
+            }
+            if axes.iter().any(|(known, _)| *known == name) {
+                return bad(format!(
+                    "{option} {text}: {name} varies twice; name all values in one"
+                ));
+            }
+            if let Some(one) = fixed.iter().find(|one| name_of(one) == name) {
+                return bad(format!(
+                    "{option} {text}: {fixes} {one} fixes it; leave one of them out"
+                ));
+            }
+            axes.push((name, values));
+        }
+        Ok(axes)
+    }
 }
 
 fn with_replicas(all: &Kind, replicas: u32, several: bool) -> Kind {
@@ -142,5 +210,24 @@ mod tests {
         }
         let why = kinds(&["--replication-factor", "4"]).unwrap_err();
         assert!(why.contains("write 1, 2 or 3"), "{why}");
+    }
+
+    /// Two clusters that do not differ are the same runs under two names.
+    #[test]
+    fn kinds_that_would_not_differ_are_refused() {
+        for (words, sentence) in [
+            (&["--replication-factor", "3,3"][..], "--replication-factor 3,3: name each number"),
+            (&["--vary", "a=5,5"], "--vary a=5,5: 5 stands twice"),
+            (&["--vary", "a=5,9", "--vary", "a=1,2"], "--vary a=1,2: a varies twice"),
+            (&["--set", "a=1", "--vary", "a=5,9"], "--vary a=5,9: --set a=1 fixes it"),
+            (&["--feature", "f=1", "--vary-feature", "f=0,1"], "--feature f=1 fixes it"),
+            (&["--vary", "min.insync.replicas=1,2"], "every topic of the comparison has its own"),
+            (&["--vary", "unclean.leader.election.enable=true,false"], "every topic"),
+            (&["--vary", "log.flush.interval.messages=1,2"], "every topic"),
+            (&["--set", "min.insync.replicas=1"], "--set min.insync.replicas=1: every topic"),
+        ] {
+            let why = kinds(words).unwrap_err();
+            assert!(why.contains(sentence), "{words:?}: {why}");
+        }
     }
 }

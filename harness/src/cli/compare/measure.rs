@@ -132,6 +132,7 @@ pub(super) fn again(folder: &Path) -> Result<Comparison, Failure> {
         return Err(BadOption(why).into());
     }
     let old = Comparison::read(&path)?;
+    let planned = old.planned;
     let clusters = old.clusters.into_iter().map(|cluster| {
         let runs = cluster.runs.into_iter();
         let anew = |run: ComparedRun| {
@@ -140,7 +141,8 @@ pub(super) fn again(folder: &Path) -> Result<Comparison, Failure> {
         };
         Cluster::of(cluster.differs, runs.map(anew).collect())
     });
-    Ok(Comparison::of((old.target, old.command), old.shared, clusters.collect()))
+    let clusters = (clusters.collect(), planned);
+    Ok(Comparison::of((old.target, old.command), old.shared, clusters))
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ use crate::{
     target::{self, Needs},
 };
 
+/// The workload whose topics are the cells.
+const WORKLOAD: &str = "matrix";
 /// Seeds of a comparison that names none.
 const SEEDS: SeedRange = SeedRange { first: 1, last: 5 };
 /// Seeds of a quick one.
@@ -110,15 +112,15 @@ pub(super) fn compare(args: &CompareArgs) -> Exit {
 
 fn again(folder: &Path, json: bool) -> Result<Exit, Stopped> {
     let comparison = measure::again(folder)?;
-    let runs = || comparison.clusters.iter().flat_map(|cluster| &cluster.runs);
-    let worst = runs().map(of_run).fold(Exit::Valid, Exit::worse);
-    for run in runs() {
+    let worst = comparison.runs().map(of_run).fold(Exit::Valid, Exit::worse);
+    for run in comparison.runs() {
         if let Some(why) = &run.left_out {
             let (name, verdict) = (&run.folder, run.verdict.as_str());
             crate::stderr::line(format_args!("{name}: {verdict}, not in the figures: {why}"));
         }
     }
-    write::write(folder, &comparison, json)?;
+    write::write(folder, &comparison)?;
+    write::tell(folder, &comparison, json);
     Ok(worst)
 }
 
@@ -138,6 +140,9 @@ impl From<Failure> for Stopped {
         Self { failure, reproduce: None }
     }
 }
+
+/// In which settings a kind of cluster differs from the others.
+type Differs = BTreeMap<String, String>;
 
 /// A comparison under way.
 struct Comparing<'a> {
@@ -163,20 +168,43 @@ impl<'a> Comparing<'a> {
         for (args, seed) in all.iter().flat_map(|(_, runs)| runs) {
             setup::admit(args, *seed)?;
         }
-        let mut clusters = Vec::new();
+        let planned = all.iter().map(|(_, runs)| runs.len() as u64).sum();
+        let mut done: Vec<(Differs, Vec<Measured>)> = Vec::new();
         for (differs, runs) in all {
-            let mut measured = Vec::new();
+            done.push((differs, Vec::new()));
             for (args, seed) in runs {
-                measured.push(self.measured(&args, seed)?);
+                let measured =
+                    self.measured(&args, seed).inspect_err(|_| self.tell_so_far(&done, planned))?;
+                done.last_mut().expect("its kind was just begun").1.push(measured);
+                // Whatever ends it from here on, these runs are not lost.
+                write::write(&self.folder, &self.comparison(&done, planned))?;
             }
-            clusters.push(Cluster::of(differs, measured));
         }
+        write::tell(&self.folder, &self.comparison(&done, planned), self.args.json);
+        Ok(self.worst)
+    }
+
+    /// The comparison of the runs so far.
+    fn comparison(&self, done: &[(Differs, Vec<Measured>)], planned: u64) -> Comparison {
         let command: Vec<String> = words().skip(1).map(|word| quoted(&word)).collect();
         let command = format!("highwater {}", command.join(" "));
-        let shared = shared(self.args);
-        let comparison = Comparison::of((self.target, command), shared, clusters);
-        write::write(&self.folder, &comparison, self.args.json)?;
-        Ok(self.worst)
+        let of =
+            |(differs, runs): &(Differs, Vec<Measured>)| Cluster::of(differs.clone(), runs.clone());
+        let begun = done.iter().filter(|(_, runs)| !runs.is_empty());
+        let clusters = (begun.map(of).collect(), planned);
+        Comparison::of((self.target.clone(), command), shared(self.args), clusters)
+    }
+
+    /// Where the runs are that were done before something ended the comparison.
+    fn tell_so_far(&self, done: &[(Differs, Vec<Measured>)], planned: u64) {
+        let runs: usize = done.iter().map(|(_, runs)| runs.len()).sum();
+        if runs > 0 {
+            let page = write::page_in(&self.folder);
+            crate::stderr::line(format_args!(
+                "comparison so far, {runs} of {planned} runs: {}",
+                page.display()
+            ));
+        }
     }
 
     /// The runs on one kind of cluster, each with its seed.
@@ -219,7 +247,7 @@ impl<'a> Comparing<'a> {
         RunArgs {
             target: Some(self.args.target.clone()),
             schedule: Some(schedule.to_owned()),
-            workload: Some("matrix".to_owned()),
+            workload: Some(WORKLOAD.to_owned()),
             partitions: Some(1),
             replication_factor: Some(kind.replicas),
             timing: self.args.timing,

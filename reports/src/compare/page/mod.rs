@@ -59,14 +59,19 @@ fn of_cluster(cluster: &Cluster, findings: &[String]) -> Markup {
 }
 
 fn basis(comparison: &Comparison) -> Markup {
-    let runs = || comparison.clusters.iter().flat_map(|cluster| &cluster.runs);
-    let left_out = runs().filter(|run| run.left_out.is_some()).count() as u64;
+    let runs = comparison.runs().count() as u64;
+    let left_out = comparison.runs().filter(|run| run.left_out.is_some()).count() as u64;
     let shared = comparison.shared.iter().map(|(name, value)| format!("{name} {value}"));
     let shared = shared.collect::<Vec<_>>().join(", ");
     html! {
         p class="note" {
-            (counted(runs().count() as u64, "run"))
-            @if left_out > 0 { ", " strong { (count(left_out)) " not in the figures" } " (see Runs)" }
+            (counted(runs, "run"))
+            @if runs < comparison.planned {
+                " of " (count(comparison.planned)) ": " strong { "it was cut short" }
+            }
+            @if left_out > 0 {
+                ", " strong { (count(left_out)) " not in the figures" } " (see Runs)"
+            }
             "; every fault hits all settings at the same instant"
             @if !shared.is_empty() { "; all with " (shared) }
             ". Lost: acknowledged, and absent from the log after recovery; at acks=0, sent and \
@@ -98,4 +103,33 @@ fn dash() -> String {
 
 fn count_or_dash(of: Option<&u64>) -> String {
     of.map_or(dash(), |of| count(*of))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Cluster, Comparison, page};
+
+    #[test]
+    fn a_comparison_that_was_cut_short_says_so() {
+        let names = ("node".to_owned(), "highwater compare".to_owned());
+        let of = |planned| {
+            let clusters = vec![Cluster::default()];
+            page(&Comparison::of(names.clone(), BTreeMap::new(), (clusters, planned)))
+        };
+        assert!(of(7).contains("0 runs of 7: <strong>it was cut short</strong>"));
+        assert!(!of(0).contains("cut short"));
+    }
+
+    /// Who reads the first screen only sees the table.
+    #[test]
+    fn the_table_stands_before_the_findings() {
+        let names = ("node".to_owned(), "highwater compare".to_owned());
+        let of = Comparison::of(names, BTreeMap::new(), (vec![Cluster::default()], 0));
+        let (advice, findings) = (vec!["Choose.".to_owned()], vec!["It lost.".to_owned()]);
+        let page = page(&Comparison { advice, findings, ..of });
+        let places = ["Choose.", "What each setting loses", "It lost."].map(|of| page.find(of));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+    }
 }
