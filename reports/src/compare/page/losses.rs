@@ -12,6 +12,7 @@ use crate::{
     text::{count, significant},
 };
 
+const HEAT_TITLE: &str = "What each setting loses, and how long it can be written";
 const HEAT_CAPTION: &str = "Records lost over all runs, by what cost them; median part of the time \
                             under faults in which it could be written";
 
@@ -24,6 +25,9 @@ const COLUMNS: [(bool, bool, &str); 4] = [
 ];
 
 pub(super) fn heat(cells: &[Cell]) -> Markup {
+    if cells.is_empty() {
+        return html! { h2 { (HEAT_TITLE) } p { "Not measured: no run with faults counts." } };
+    }
     let rows: BTreeSet<(Acks, u32)> =
         cells.iter().map(|cell| (cell.setting.acks, cell.setting.min_isr)).collect();
     let find = |acks, min_isr, unclean, flushed| {
@@ -46,7 +50,7 @@ pub(super) fn heat(cells: &[Cell]) -> Markup {
         }
     };
     html! {
-        h2 { "What each setting loses, and how long it can be written" }
+        h2 { (HEAT_TITLE) }
         (table("heat", HEAT_CAPTION, &heads, &rows))
     }
 }
