@@ -250,6 +250,15 @@ impl KeyView<'_> {
         self.elections.partition_point(|election| election.at <= limit)
     }
 
+    /// Records that were acknowledged at acks=all, where their offset was told.
+    pub fn acknowledged_by_all(&self) -> impl Iterator<Item = (RecordId, Offset)> {
+        let records = &self.key.records;
+        let by_all = records
+            .ids()
+            .filter(|record| records.is_acknowledged(*record) && self.acks(*record) == Acks::All);
+        by_all.filter_map(|record| Some((record, records.ack(record, &self.run.index.ops)?)))
+    }
+
     /// How far acks=all acknowledgements and leaders' own high watermarks reached in each epoch.
     fn committed_to(&self) -> CommittedTo {
         let mut committed = CommittedTo::new();
@@ -257,12 +266,7 @@ impl KeyView<'_> {
             let to = committed.entry(epoch).or_insert(offset);
             *to = (*to).max(offset);
         };
-        let records = &self.key.records;
-        for record in records.ids() {
-            if !records.is_acknowledged(record) || self.acks(record) != Acks::All {
-                continue;
-            }
-            let Some(offset) = records.ack(record, &self.run.index.ops) else { continue };
+        for (record, offset) in self.acknowledged_by_all() {
             let kept = self.log.as_ref().filter(|log| log.place_of(record) == Some(offset));
             let epoch = kept.and_then(|log| log.batch_at(offset)).map(|batch| batch.epoch);
             if let Some(epoch) = epoch.or_else(|| self.acked_epoch(record)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use highwater_history::{LeaderEpoch, Offset, TimeNs, event::Acks};
+use highwater_history::{LeaderEpoch, Offset, TimeNs};
 
 use crate::{index::records::RecordId, view::KeyView};
 
@@ -29,17 +29,9 @@ impl KeyView<'_> {
 
     fn begun(&self) -> Begun {
         let mut begun = Begun::new();
-        let records = &self.key.records;
-        for record in records.ids() {
-            if !records.is_acknowledged(record) || self.acks(record) != Acks::All {
-                continue;
-            }
-            let offset = records.ack(record, &self.run.index.ops);
-            let (Some(offset), Some(epoch), Some(sender)) =
-                (offset, self.acked_epoch(record), self.sender(record))
-            else {
-                continue;
-            };
+        for (record, offset) in self.acknowledged_by_all() {
+            let (epoch, sender) = (self.acked_epoch(record), self.sender(record));
+            let (Some(epoch), Some(sender)) = (epoch, sender) else { continue };
             let first = begun.entry(epoch).or_insert((offset, sender.completed_at));
             *first = (*first).min((offset, sender.completed_at));
         }

@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 
 use highwater_history::{
     Verdict,
+    format::write_synced,
     outcome::Assertion,
     verdict::{ClaimVerdict, Coverage, Finding, Validity},
 };
@@ -63,11 +64,8 @@ impl Runs {
         let mut report = Report::new(NAME);
         report.add_test_suites(self.suites.iter().cloned());
         let xml = report.to_string()?;
-        let part = file.with_extension("xml.part");
         let made = file.parent().map_or(Ok(()), fs::create_dir_all);
-        let written = made.and_then(|()| fs::write(&part, xml));
-        written
-            .and_then(|()| fs::rename(&part, file))
+        made.and_then(|()| write_synced(file, xml.as_bytes()))
             .map_err(|source| ReportError::Write { file: file.to_owned(), source })
     }
 }

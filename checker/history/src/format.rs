@@ -197,7 +197,10 @@ pub(crate) fn parse_unique<T: DeserializeOwned>(text: &str) -> Result<T, String>
 }
 
 /// Writes a file that is there as a whole or not at all; what could not be written leaves nothing.
-fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {
     let beside = file.with_extension("tmp");
     let written = File::create(&beside).and_then(|mut out| {
         out.write_all(text)?;

@@ -1,5 +1,7 @@
 //! An acknowledged record is where its acknowledgement says, for as long as it is retained.
 
+use std::cell::LazyCell;
+
 use highwater_history::{Offset, TimeNs, verdict::Finding};
 
 use super::{Decides, Entry, Judge, Need};
@@ -22,7 +24,7 @@ pub static ENTRY: Entry = Entry {
 };
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
-    let polls = Polls::of(view);
+    let polls = LazyCell::new(|| Polls::of(view));
     for record in view.key.records.ids() {
         let ruling = match &view.log {
             Some(log) => absent_from(log, view, record),

@@ -41,12 +41,11 @@ pub struct Reads {
     records: Vec<RecordId>,
     stretches: Vec<Stretch>,
     epochs: Vec<(u32, Offset, LeaderEpoch)>,
-    highest_ok: Option<Offset>,
 }
 
 impl Reads {
     /// Adds a record to what an operation read; all records of one operation come in a row.
-    pub fn push(&mut self, op: OpId, offset: Option<Offset>, record: RecordId, ok: bool) {
+    pub fn push(&mut self, op: OpId, offset: Option<Offset>, record: RecordId) {
         let read = u32::try_from(self.records.len()).expect("fewer than 2^32 reads of one key");
         let expected = self.stretches.last().map(|stretch| stretch.offset_of(read));
         if expected != Some(offset) {
@@ -58,9 +57,6 @@ impl Reads {
             _ => self.runs.push(PollRun { op, start, end, stretch, rebalanced: false }),
         }
         self.records.push(record);
-        if ok {
-            self.highest_ok = self.highest_ok.max(offset);
-        }
     }
 
     /// Notes that the last operation's reads fell into a rebalance.
@@ -115,11 +111,6 @@ impl Reads {
         self.stretches.shrink_to_fit();
     }
 
-    /// The highest offset that an ok poll returned.
-    pub fn highest_ok(&self) -> Option<Offset> {
-        self.highest_ok
-    }
-
     /// The leader epochs of what one operation read, each with the offset from which it was told.
     pub fn epochs_of(
         &self,
@@ -155,7 +146,7 @@ mod tests {
             let mut reads = Reads::default();
             for (op, poll) in polls.iter().enumerate() {
                 for (offset, record) in poll {
-                    reads.push(op as OpId, *offset, *record, true);
+                    reads.push(op as OpId, *offset, *record);
                 }
             }
             reads.shrink();

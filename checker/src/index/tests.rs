@@ -85,7 +85,7 @@ fn offsets_at_both_ends_have_ranks() {
     let (mut records, mut reads) = (Records::default(), Reads::default());
     for (nth, offset) in [i64::MIN + 1, -1, i64::MAX].into_iter().enumerate() {
         let record = records.read(nth as i64, 0, Outcome::Ok);
-        reads.push(0, Some(offset), record, true);
+        reads.push(0, Some(offset), record);
     }
     let order = Order::build(&records, &reads, &Operations::default());
     assert_eq!(order.step(-1, i64::MAX), 1);
@@ -151,7 +151,7 @@ fn ranks_count_known_offsets_only() {
     let (mut records, mut reads) = (Records::default(), Reads::default());
     for (offset, value) in [(1, 10), (5, 20), (5, 30), (90_000, 40), (1, 10)] {
         let record = records.read(value, 0, Outcome::Ok);
-        reads.push(0, Some(offset), record, true);
+        reads.push(0, Some(offset), record);
     }
     let order = Order::build(&records, &reads, &ops);
     let known: Vec<_> = order.iter().map(|(offset, holders)| (offset, holders.len())).collect();
@@ -165,19 +165,10 @@ fn ranks_count_known_offsets_only() {
 
 /// J1: the highest offset of ok polls is what bounds lost records.
 #[test]
-fn the_highest_ok_read_is_kept() {
-    let mut reads = Reads::default();
-    for (offset, ok) in [(Some(2), true), (Some(5), true), (Some(4), true), (Some(9), false)] {
-        reads.push(0, offset, 0, ok);
-    }
-    assert_eq!(reads.highest_ok(), Some(5));
-}
-
-#[test]
 fn epochs_of_reads_are_looked_up_by_offset_and_record() {
     let mut reads = Reads::default();
     for offset in 0..4 {
-        reads.push(0, Some(offset), offset as u32, true);
+        reads.push(0, Some(offset), offset as u32);
     }
     reads.push_epoch(0, 0, 3);
     reads.push_epoch(0, 2, 5);

@@ -153,11 +153,10 @@ impl Builder<'_> {
 
     fn read(&mut self, key: KeyId, completion: &Completion<'_>, read: &[ReadRecord]) {
         let Completion { op, outcome, .. } = *completion;
-        let ok = outcome == Outcome::Ok;
         let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
         for &ReadRecord(offset, value) in read {
             let record = records.read(value, op, outcome);
-            reads.push(op, offset, record, ok);
+            reads.push(op, offset, record);
         }
     }
 

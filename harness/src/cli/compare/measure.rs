@@ -48,13 +48,13 @@ fn judged(folder: &RunFolder, schedule: &str, verdict: Option<Verdict>) -> Resul
         None => check(&evidence, &Options::default())?,
     };
     let Verdict { verdict, anomalies, reason, .. } = verdict;
-    if evidence.manifest.is_none() {
+    let Some(manifest) = &evidence.manifest else {
         let why = "there is no manifest.json".to_owned();
         return Ok((verdict.merge(Validity::Unknown), anomalies, Err(why)));
-    }
+    };
     let figures = match unreliable(&evidence, verdict, reason) {
         Some(why) => Err(why),
-        None => Ok(figures(&evidence, folder, schedule)?),
+        None => Ok(figures((&evidence, manifest), folder, schedule)?),
     };
     Ok((verdict, anomalies, figures))
 }
@@ -85,26 +85,29 @@ fn shortened(reason: &str) -> String {
 }
 
 /// The figures of a run of one of these schedules, by the view that its verdict was judged by.
-fn figures(evidence: &Evidence, folder: &RunFolder, schedule: &str) -> Result<Figures, Failure> {
+fn figures(
+    (evidence, manifest): (&Evidence, &Manifest),
+    folder: &RunFolder,
+    schedule: &str,
+) -> Result<Figures, Failure> {
     let options = Options::default();
     Ok(match schedule {
         FAULTY => {
             look(evidence, &options, |run, keys| Figures::Faulty(compare::faulty(run, keys)))?
         }
         DOWN => {
-            let held_ns = held_ns(folder)?;
+            let held_ns = held_ns(folder, manifest)?;
             look(evidence, &options, |run, keys| Figures::Down(compare::down(run, keys, held_ns)))?
         }
         _ => {
-            let rate = rate(folder)?;
+            let rate = rate(manifest);
             look(evidence, &options, |run, keys| compare::calm(folder, (run, keys), rate))??
         }
     })
 }
 
 /// How long its schedule leaves replicas down.
-fn held_ns(folder: &RunFolder) -> Result<u64, Failure> {
-    let manifest = Manifest::read(&folder.manifest_path())?;
+fn held_ns(folder: &RunFolder, manifest: &Manifest) -> Result<u64, Failure> {
     let mut steps = manifest.schedule["steps"].as_array().into_iter().flatten();
     let down = steps.find(|step| step["do"] == "power-loss");
     let held = down.and_then(|step| step["for"].as_str()?.parse::<Span>().ok());
@@ -113,10 +116,9 @@ fn held_ns(folder: &RunFolder) -> Result<u64, Failure> {
 }
 
 /// How many sends a second were asked for.
-fn rate(folder: &RunFolder) -> Result<u32, Failure> {
-    let manifest = Manifest::read(&folder.manifest_path())?;
+fn rate(manifest: &Manifest) -> u32 {
     let rate = manifest.workload.options.get("rate").and_then(serde_json::Value::as_u64);
-    Ok(rate.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(0))
+    rate.and_then(|rate| u32::try_from(rate).ok()).unwrap_or(0)
 }
 
 /// The comparison in a folder, its runs judged and measured again; they lie where it says, beside
