@@ -28,6 +28,19 @@ enum Took {
     Untold,
 }
 
+/// When a record was there, as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay {
+    /// From here on faults may have taken it.
+    pub since: TimeNs,
+    /// When it was committed, if it was: at some instant of this time.
+    pub committed: (TimeNs, TimeNs),
+    /// Whether it surely was committed by then: acks=1 does not say so.
+    pub is_committed: bool,
+    /// From here on it was surely gone, where anything tells.
+    pub replaced_at: Option<TimeNs>,
+}
+
 impl KeyView<'_> {
     /// Whether a fault may have cost one of its replicas data after a time.
     pub fn lost_data_after(&self, time: TimeNs) -> bool {
@@ -44,16 +57,10 @@ impl KeyView<'_> {
         losses.filter(move |loss| loss.during.1 >= time && is_replica(&loss.node))
     }
 
-    /// c.1.2 to c.1.4: whether faults took an offset from enough replicas after a time, and before
-    /// the record there was surely gone; it was committed during another.
-    pub fn loss_budget(
-        &self,
-        offset: Option<Offset>,
-        (after, replaced_at): (TimeNs, Option<TimeNs>),
-        committed: (TimeNs, TimeNs),
-    ) -> Ruling {
-        let while_there = |loss: &&DataLoss| replaced_at.is_none_or(|at| loss.during.0 <= at);
-        let mut losses = self.losses_after(after).filter(while_there).peekable();
+    /// c.1.2 to c.1.4: whether faults took an offset from enough replicas while a record was there.
+    pub fn loss_budget(&self, offset: Option<Offset>, stay: Stay) -> Ruling {
+        let while_there = |loss: &&DataLoss| stay.replaced_at.is_none_or(|at| loss.during.0 <= at);
+        let mut losses = self.losses_after(stay.since).filter(while_there).peekable();
         let Some(first) = losses.peek() else { return Ruling::Forbidden };
         let undecided = |why: &str| {
             Ruling::Undecided(format!("{}: {}, and {why}", self.key.key, first.describe()))
@@ -68,13 +75,14 @@ impl KeyView<'_> {
         let mut untold = false;
         let mut taken = Vec::new();
         for loss in losses.filter(|loss| self.may_take(loss)) {
-            match self.took(loss, offset, after) {
+            match self.took(loss, offset, &stay) {
                 Took::Yes => taken.push(loss),
                 Took::No => {}
                 Took::Untold => untold = true,
             }
         }
-        let permitted = self.enough(states, &taken, committed).or_else(|| sole(states, &taken));
+        let permitted =
+            self.enough(states, &taken, stay.committed).or_else(|| sole(states, &taken));
         match permitted {
             Some(permission) => Ruling::Permitted(permission),
             None if untold => undecided("nothing tells how much was lost"),
@@ -93,12 +101,12 @@ impl KeyView<'_> {
 
     /// Whether a fault took an offset from a node that surely had it: from one that was in sync
     /// after the offset was committed, or that told so.
-    fn took(&self, loss: &DataLoss, offset: Offset, after: TimeNs) -> Took {
+    fn took(&self, loss: &DataLoss, offset: Offset, stay: &Stay) -> Took {
         let until = loss.during.1;
-        let in_sync = Registry::during(self.states(), (after, loss.during.0));
+        let in_sync = Registry::during(self.states(), (stay.since, loss.during.0));
         let told = |told: &Told<'_, ReplicaState>| {
             told.node == loss.node
-                && told.asked >= after
+                && told.asked >= stay.since
                 && told.answered <= until
                 && told.state.leo.is_some_and(|end| end > offset)
         };
@@ -107,7 +115,26 @@ impl KeyView<'_> {
         {
             return Took::No;
         }
+        if stay.is_committed && self.lacked_in_sync(loss, offset, stay.committed.1) {
+            return Took::No;
+        }
         self.left_nothing_of(loss, offset)
+    }
+
+    /// Whether a node, while it was surely in sync, told of a log that ended below what had been
+    /// committed before: what it never had, the fault that came after did not take.
+    fn lacked_in_sync(&self, loss: &DataLoss, offset: Offset, committed_at: TimeNs) -> bool {
+        let in_sync = |time| {
+            let states = Registry::during(self.states(), time);
+            states.iter().all(|state| state.isr.contains(&loss.node))
+        };
+        self.replica_samples().iter().any(|told| {
+            told.node == loss.node
+                && told.asked >= committed_at
+                && told.answered < loss.during.0
+                && told.state.leo.is_some_and(|end| end <= offset)
+                && in_sync((told.asked, told.answered))
+        })
     }
 
     /// Whether an offset was not there any more after a fault, if it ever was.

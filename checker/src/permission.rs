@@ -7,6 +7,7 @@ use highwater_history::{
 };
 
 use crate::{
+    budget::Stay,
     finding::{Permission, Ruling},
     index::{operations::Operation, records::RecordId},
     leadership::{CLOCK_SLACK_NS, Election, Leadership, Source},
@@ -30,11 +31,13 @@ impl KeyView<'_> {
         let sender = self.sender(record);
         let committed = sender.map_or((0, 0), |sender| (sender.sent_at, sender.completed_at));
         let (sent_at, _) = committed;
-        let after = self.since(sent_at)..self.elections.len();
         let replaced_at = self.replaced_at(record, offset);
+        let is_committed = sender.is_some() && self.sent_acks(record) == Acks::All;
+        let stay = Stay { since: sent_at, committed, is_committed, replaced_at };
+        let after = self.since(sent_at)..self.elections.len();
         self.unclean_loss(offset, after.clone())
             .or_else(|| self.resurrected(record, offset, after))
-            .or_else(|| self.loss_budget(offset, (sent_at, replaced_at), committed))
+            .or_else(|| self.loss_budget(offset, stay))
             .or_else(|| self.acks_loss(record, offset))
             .or_else(|| self.unplaced(offset))
     }
@@ -304,7 +307,9 @@ impl KeyView<'_> {
         let holders = self.key.order.holders(offset).iter();
         let sent = holders.filter_map(|record| Some(self.sender(*record)?.sent_at)).min();
         let committed = (sent.unwrap_or(0), reader.completed_at);
-        self.loss_budget(Some(offset), (reader.sent_at, None), committed)
+        let since = reader.sent_at;
+        let stay = Stay { since, committed, is_committed: true, replaced_at: None };
+        self.loss_budget(Some(offset), stay)
     }
 
     /// What unclean elections after the leadership under which an operation was answered cut.

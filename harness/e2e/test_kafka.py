@@ -46,6 +46,17 @@ def test_a_cut_from_the_controller_after_a_heal_fences_a_kafka_broker(highwater,
     assert [assertion["held"] for assertion in run.verdict["assertions"]] == [True]
 
 
+def test_the_forgotten_isr_addition_of_kafka_is_found(highwater):
+    """docs/track-record.md: records that were acknowledged by the ISR are lost, with clean elections (rule 16)."""
+    run = highwater.run("--target", "kafka", "--schedule", "isr-addition-late-metadata", "--seed", 1, "--no-report")
+    assert run.status == 1, run.out + run.err
+    lost = [claim for claim in run.verdict["claims"] if claim["anomalies"].get("lost-write")]
+    assert lost and any(16 in claim["rules"] for claim in lost), run.verdict["anomalies"]
+    assert run.verdict["anomalies"]["isr-illegal"] and run.verdict["anomalies"]["early-ack"]
+    before_the_kill = run.verdict["assertions"][:3]
+    assert all(one["held"] for one in before_the_kill), before_the_kill
+
+
 def test_power_loss_of_a_kafka_follower_costs_nothing(highwater, tmp_path):
     """The preloaded library journals a JVM's files, too."""
     loss = {"when": "after 2s", "do": "power-loss", "with": {"aim": "follower", "survives": "nothing"}, "for": "2s"}

@@ -7,7 +7,7 @@ import pytest
 # Canaries: a gate in which one of them is not invalid judges nothing. Mutant, schedule, the rule that it breaks.
 CANARIES = [("HW-26", "S4", 36), ("FEN-01", "S3b", 22), ("HW-09", "S18", 58), ("ID-01", "S8", 42)]
 EXPERIMENTS = ["commit", "slow-follower-evicted", "follower-dead", "leader-failover", "zombie-leader", "frozen-map",
-               "two-down", "rolling-restart", "lost-reply"]
+               "two-down", "rolling-restart", "lost-reply", "isr-addition-in-flight", "isr-addition-late-metadata"]
 SEEDS = range(1, 6)
 TIME = "25s"  # long enough for two rounds of each schedule
 
