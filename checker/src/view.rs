@@ -14,7 +14,7 @@ use crate::{
     evidence::Evidence,
     index::{
         Index, KeyId, KeyIndex,
-        operations::{OpId, Operation},
+        operations::{OpId, Operation, Requests},
         records::RecordId,
     },
     leadership::{CLOCK_SLACK_NS, Election, Leadership},
@@ -194,9 +194,10 @@ impl<'a> KeyView<'a> {
     }
 
     /// The leader epoch under which the broker that acknowledged a record led, unless the clocks
-    /// leave a doubt.
+    /// leave a doubt. Of several requests an earlier one may have appended it, under an older epoch
+    /// (rule 42): then it is not known.
     pub fn acked_epoch(&self, record: RecordId) -> Option<LeaderEpoch> {
-        let sender = self.sender(record)?;
+        let sender = self.sender(record).filter(|sender| sender.requests != Requests::Many)?;
         let node = sender.node?;
         let (_, last) = Leadership::led_at_latest(self.elections, node, sender.completed_at)?;
         let (_, first) = Leadership::led_at_earliest(self.elections, node, sender.sent_at)?;

@@ -50,8 +50,12 @@ impl World {
                 let (id, roles) = (number(node)?, vec!["controller".to_owned()]);
                 self.manifest().target.nodes.push(Node { id, roles, ..Node::default() });
             }
-            ("compacted", [name]) => {
-                let configs = [("cleanup.policy".to_owned(), "compact".to_owned())].into();
+            ("compacted" | "retained", [name]) => {
+                let (setting, value) = match command {
+                    "compacted" => ("cleanup.policy", "compact"),
+                    _ => ("retention.bytes", "1000"),
+                };
+                let configs = [(setting.to_owned(), value.to_owned())].into();
                 let topic = Topic { name: (*name).to_owned(), configs, ..Topic::default() };
                 self.manifest().target.topics.push(topic);
             }

@@ -326,7 +326,11 @@ impl World {
             match word.split_once('=') {
                 Some(("hw", "?")) => hw_told = false,
                 Some(("hw", hw)) => header.hw = Some(number(hw)?),
-                Some(("from", from)) => header.from = number(from)?,
+                Some(("from", from)) => {
+                    header.from = number(from)?;
+                    // A final dump begins where its log does.
+                    header.log_start = Some(header.from).filter(|_| moment == Moment::Final);
+                }
                 Some(("epochs", epochs)) => {
                     for pair in epochs.split(',') {
                         let (epoch, start) = pair.split_once(':').ok_or("EPOCH:START is needed")?;

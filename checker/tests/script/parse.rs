@@ -30,7 +30,7 @@
 //! silent 2              a sample: node 2 did not answer
 //! wait 500              so many ms pass
 //! lag-limit 1000        the manifest's lag limit in ms
-//! compacted x           the manifest has topic x, which is compacted
+//! compacted x, retained x    the manifest has topic x, which is compacted or deletes old records
 //! acted cut 1,2 0 500 [1->2]    a fault on these nodes from and to these ms, with the links of its
 //!                       proof
 //! log x 1 [hw=3] [from=1] [epochs=0:0,3:5] 0:a/0 1:b/0#7.0.5 2:!
