@@ -161,7 +161,7 @@ impl Evidence {
         }
         let headers = self.dumps.iter().map(|(_, dump)| &dump.header);
         let finals: BTreeSet<_> = headers
-            .filter(|header| header.moment == Moment::Final)
+            .filter(|header| header.moment == Moment::Final && is_from_the_start(header))
             .map(|header| (header.key.clone(), header.node))
             .collect();
         let recovered = outcome.recovery.as_ref().is_some_and(|recovery| recovery.recovered);
@@ -177,6 +177,10 @@ impl Evidence {
         if !folder.samples_path().exists() {
             self.notes
                 .push("no samples.jsonl: nobody asked the replicas, or it is gone".to_owned());
+        }
+        let silent = |sample: &Sample| matches!(sample.said, Said::Silent { .. });
+        if !self.samples.is_empty() && self.samples.iter().all(silent) {
+            gone.push("samples.jsonl (no question in it was answered)".to_owned());
         }
         self.incomplete.extend(gone);
     }
@@ -285,4 +289,9 @@ impl Evidence {
             Said::Replica(_) | Said::Silent { .. } => None,
         })
     }
+}
+
+/// A final dump speaks of the whole log.
+fn is_from_the_start(header: &DumpHeader) -> bool {
+    header.log_start.is_none_or(|start| header.from <= start)
 }

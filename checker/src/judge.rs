@@ -29,6 +29,7 @@ use crate::{
     registry::Registry,
     told::Sayings,
     view::{KeyView, RunView},
+    whole,
 };
 
 /// How to judge.
@@ -59,12 +60,15 @@ pub(crate) struct Judged<'a> {
     pub claims: Vec<ClaimVerdict>,
     pub coverage: Vec<Coverage>,
     pub notes: Vec<String>,
+    /// Evidence that a complete run has and this one lacks.
+    pub missing: Vec<String>,
 }
 
 /// Judges the evidence of a run.
 pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckError> {
     let chosen = chosen_claims(evidence, options)?;
     let (index, unfit, dropped_line) = read_history(evidence)?;
+    whole::fits_manifest(evidence, &index)?;
     let notes = notes::of(evidence, options, &chosen, &index, dropped_line);
     let judge = |run: &RunView<'_>, keys: &[KeyView<'_>]| {
         let (mut claims, mut measured) = (Vec::new(), BTreeMap::new());
@@ -78,11 +82,13 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
             claims.push(verdict);
             measured.extend(losses.map(|losses| (name.clone(), losses)));
         }
-        (claims, coverage::floors(run, keys), metrics::of(run, keys, measured))
+        let missing = whole::without_final_log(run, keys);
+        (claims, coverage::floors(run, keys), metrics::of(run, keys, measured), missing)
     };
-    let (claims, coverage, metrics) =
+    let (claims, coverage, metrics, mut missing) =
         viewed(evidence, options, (&index, dropped_line.is_some()), judge);
-    let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes };
+    missing.extend(evidence.incomplete.iter().cloned());
+    let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes, missing };
     let mut verdict = verdict(judged, metrics);
     assertions::judge(&mut verdict, evidence, options);
     Ok(verdict)

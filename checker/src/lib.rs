@@ -29,9 +29,11 @@ mod reason;
 pub mod registry;
 mod replaced;
 pub mod replicas;
+mod retention;
 pub mod text;
 pub mod told;
 pub mod view;
+mod whole;
 
 pub use evidence::{Evidence, History};
 pub use highwater_history::Verdict;

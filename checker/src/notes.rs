@@ -21,11 +21,27 @@ pub(crate) fn of(
     let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
     notes.extend(evidence.notes.iter().cloned());
     notes.extend(assumptions(evidence, options));
+    notes.extend(left_out(evidence, options, claims));
+    notes.extend(index.gap.map(gap));
     notes.extend(cannot_have(evidence, claims));
     notes.extend(evidence.outcome.iter().flat_map(|outcome| &outcome.crashes).map(crash));
     notes.extend(unjudged(index));
     notes.extend(unknown_operations(index));
     notes
+}
+
+/// Claims that the manifest does not name, unless the user chose.
+fn left_out(evidence: &Evidence, options: &Options, claims: &[String]) -> Option<String> {
+    let all = claim::TABLE.iter().map(|(name, ..)| *name);
+    let others: Vec<&str> = all.filter(|name| claims.iter().all(|known| known != name)).collect();
+    let says = evidence.manifest.is_some() && options.claims.is_none() && !others.is_empty();
+    says.then(|| {
+        format!("not judged, since the manifest does not name them: {}", others.join(", "))
+    })
+}
+
+fn gap((next, came): (u64, u64)) -> String {
+    format!("the history's index goes from {next} to {came}: events may be missing")
 }
 
 fn assumptions(evidence: &Evidence, options: &Options) -> Vec<String> {

@@ -49,7 +49,7 @@ fn cut_short(judged: &Judged<'_>) -> Option<(Validity, String)> {
 }
 
 fn incomplete(judged: &Judged<'_>) -> Option<(Validity, String)> {
-    let files = &judged.evidence.incomplete;
+    let files = &judged.missing;
     let why = || (Validity::Unknown, format!("evidence is incomplete: {}", files.join(", ")));
     (!files.is_empty()).then(why)
 }

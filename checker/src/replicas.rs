@@ -14,6 +14,7 @@ use highwater_history::{
 use crate::{
     evidence::Evidence,
     index::{Index, KeyIndex, reads::PollRun, records::RecordId},
+    retention,
 };
 
 /// A dump and where it stands.
@@ -85,8 +86,12 @@ impl<'a> FinalLog<'a> {
         let told = [hw, partition.hw, partition.final_read_to];
         log.hw = told.into_iter().flatten().max().unwrap_or(log.hw);
         let log_start = log_start.or_else(|| sampled_log_start(evidence, node, key));
-        log.from =
-            [partition.log_start, log_start].into_iter().flatten().fold(log.from, Offset::max);
+        let told = [partition.log_start, log_start].into_iter().flatten();
+        log.from = match told.max() {
+            // Where nothing may delete, what is not there was not deleted.
+            Some(start) if start >= log.from && !retention::may_delete(evidence, key) => 0,
+            start => start.map_or(log.from, |start| start.max(log.from)),
+        };
         Some(log)
     }
 

@@ -71,6 +71,15 @@ impl Run {
         run
     }
 
+    /// A whole run folder that has all that its outcome tells of.
+    fn complete(history: &str, outcome: &str) -> Self {
+        let run = Self::whole(history);
+        run.write("outcome.json", outcome);
+        run.write("metadata.jsonl", "{\"format\":1,\"kind\":\"metadata\"}\n");
+        run.dump("final/t-0-1.jsonl", |_| ());
+        run
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -255,9 +264,7 @@ fn a_history_with_other_events_than_the_outcome_counted_is_unknown() {
         (String::new(), Some("0 events")),
         (more, Some("6 events")),
     ] {
-        let run = Run::whole(&history);
-        run.write("outcome.json", &outcome);
-        run.write("metadata.jsonl", "{\"format\":1,\"kind\":\"metadata\"}\n");
+        let run = Run::complete(&history, &outcome);
         let output = run.check(&[]);
         let shown = text(&output.stdout);
         let Some(found) = found else {
@@ -268,6 +275,88 @@ fn a_history_with_other_events_than_the_outcome_counted_is_unknown() {
         let why = format!("history.jsonl has {found}, outcome.json tells of 4");
         assert!(shown.contains(&why), "{why:?} is not in {shown}");
     }
+}
+
+/// A loss cannot be seen where nobody says what the final log is.
+#[test]
+fn a_key_without_a_final_log_is_missed() {
+    let outcome = OUTCOME.replace("\"at\":9", "\"at\":9,\"events\":4");
+    let whole = format!("{SENT}{READ}");
+    for (from, to) in [("\"t-0\"", "\"t-1\""), ("\"leader\":1", "\"leader\":99")] {
+        let output = Run::complete(&whole, &outcome.replace(from, to)).check(&[]);
+        let shown = text(&output.stdout);
+        assert_eq!(status(&output), 2, "{shown}");
+        assert!(shown.contains("no final log of t-0's leader"), "{shown}");
+    }
+    let run = Run::complete(&whole, &outcome);
+    run.dump("final/t-0-1.jsonl", |header| header.from = 1);
+    let outcome = outcome.replace("\"leader\":1", "\"leader\":1,\"replicas\":[1]");
+    run.write("outcome.json", &outcome);
+    let shown = text(&run.check(&[]).stdout);
+    assert!(shown.contains("no final dump of t-0 on node 1"), "it speaks of a part only: {shown}");
+}
+
+/// Claims by samples had nothing to judge.
+#[test]
+fn samples_without_an_answer_are_missed() {
+    let outcome = OUTCOME.replace("\"at\":9", "\"at\":9,\"events\":4");
+    let run = Run::complete(&format!("{SENT}{READ}"), &outcome);
+    let silent = r#"{"asked":3,"answered":4,"node":1,"kind":"silent","error":"no answer"}"#;
+    run.write("samples.jsonl", &format!("{{\"format\":1,\"kind\":\"samples\"}}\n{silent}\n"));
+    let output = run.check(&[]);
+    let shown = text(&output.stdout);
+    assert_eq!(status(&output), 2, "{shown}");
+    assert!(shown.contains("no question in it was answered"), "{shown}");
+}
+
+#[test]
+fn a_dump_shares_batches_only_with_one_of_its_key() {
+    for (change, wrong) in [("other", "a dump of another key"), ("below", "same_as.to")] {
+        let run = Run::whole(SENT);
+        run.dump("1.jsonl", |header| {
+            if change == "other" {
+                header.key = "u-0".into();
+            }
+        });
+        run.dump("2.jsonl", |header| {
+            let to = if change == "below" { -5 } else { 1 };
+            header.same_as = Some(SameAs { file: "1.jsonl".into(), to });
+        });
+        assert_refused(&run.check(&[]), &["2.jsonl", wrong]);
+    }
+}
+
+#[test]
+fn a_gap_in_the_index_of_a_run_is_unfit() {
+    let gap = format!("{SENT}{}", READ.replace("\"index\":3", "\"index\":4"));
+    let output = Run::whole(&gap).check(&[]);
+    let shown = text(&output.stdout);
+    assert_eq!(status(&output), 2, "{shown}");
+    assert!(shown.contains("line 4: index 4 where 3 is next: events are missing"), "{shown}");
+    let bare = check(&Run::new(&gap).path("history.jsonl"), &[]);
+    assert_eq!(status(&bare), 0, "it may have been filtered");
+    let note = "the history's index goes from 3 to 4: events may be missing";
+    assert!(text(&bare.stdout).contains(note));
+}
+
+#[test]
+fn the_history_of_another_run_is_refused() {
+    let open = concat!(
+        r#"{"index":0,"time":1,"process":"harness","type":"info","f":"open-topic","value":"#,
+        r#"{"key":"t-0","topic":"other","partition":0}}"#,
+        "\n"
+    );
+    let run = Run::whole(open);
+    assert_refused(&run.check(&[]), &["history.jsonl", "the manifest has no topic \"other\""]);
+}
+
+#[test]
+fn claims_that_the_manifest_leaves_out_are_named() {
+    let run = Run::whole(&format!("{SENT}{READ}"));
+    let manifest = MANIFEST.replace("\"promises\"", "\"claims\":[\"duplicate\"],\"promises\"");
+    run.write("manifest.json", &manifest);
+    let shown = text(&run.check(&[]).stdout);
+    assert!(shown.contains("not judged, since the manifest does not name them: "), "{shown}");
 }
 
 #[test]

@@ -102,8 +102,16 @@ impl DumpFolder {
         for (nth, (name, dump)) in self.dumps.iter().enumerate() {
             let Some(same) = &dump.header.same_as else { continue };
             let other = at[&same.file];
-            if self.dumps[other].1.header.same_as.is_some() {
-                let why = format!("field `same_as`: {} refers on itself", same.file.display());
+            let of_other = &self.dumps[other].1.header;
+            let wrong = if of_other.same_as.is_some() {
+                Some("refers on itself")
+            } else if of_other.key != dump.header.key {
+                Some("is a dump of another key")
+            } else {
+                None
+            };
+            if let Some(wrong) = wrong {
+                let why = format!("field `same_as`: {} {wrong}", same.file.display());
                 return Err(FormatError::document(&folder.join(name), why));
             }
             shares.push((nth, other, same.to));
@@ -133,7 +141,13 @@ fn joined(
 }
 
 fn check_header(file: &Path, header: &DumpHeader) -> Result<(), FormatError> {
-    let told = [("from", Some(header.from)), ("log_start", header.log_start), ("hw", header.hw)];
+    let shared_to = header.same_as.as_ref().map(|same| same.to);
+    let told = [
+        ("from", Some(header.from)),
+        ("log_start", header.log_start),
+        ("hw", header.hw),
+        ("same_as.to", shared_to),
+    ];
     for (field, offset) in told {
         if let Some(Err(why)) = offset.map(check_offset) {
             let why = format!("field `{field}`: {why}");

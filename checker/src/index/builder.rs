@@ -104,7 +104,22 @@ impl<'a> Builder<'a> {
                 return Err(format!("time runs back from {time} to {} ns", event.time));
             }
         }
+        self.check_gap(event.index)?;
         self.last = Some((event.index, event.time));
+        Ok(())
+    }
+
+    /// Whoever recorded a run recorded every event: what is missing may be the send of a record or
+    /// the fault that took it. Other histories may have been filtered.
+    fn check_gap(&mut self, index: u64) -> Result<(), String> {
+        let expected = self.last.map_or(0, |(last, _)| last + 1);
+        if index == expected {
+            return Ok(());
+        }
+        if self.promises.is_some() {
+            return Err(format!("index {index} where {expected} is next: events are missing"));
+        }
+        self.index.gap.get_or_insert((expected, index));
         Ok(())
     }
 

@@ -56,6 +56,9 @@ pub struct Index {
     pub newest_epochs: BTreeMap<i64, i16>,
     /// Operations of a kind that nothing here knows, by name.
     pub unknown_operations: BTreeMap<String, u64>,
+    /// The first gap in the events' indexes: what was next, and what came. Only a history without a
+    /// manifest has one and is judged.
+    pub gap: Option<(u64, u64)>,
     /// What the history holds.
     pub counts: Counts,
     /// Records that an ok poll returned.
