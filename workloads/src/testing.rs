@@ -8,9 +8,12 @@ use highwater_wire::{
     RequestKind, Response, ResponseKind, StrBytes,
     codec::{self, decode_request},
     messages::{
-        BrokerId, FetchRequest, FetchResponse, InitProducerIdResponse, MetadataResponse,
-        ProduceRequest, ProduceResponse, ProducerId, TopicName,
+        BrokerId, FetchRequest, FetchResponse, InitProducerIdResponse, ListOffsetsRequest,
+        ListOffsetsResponse, MetadataResponse, ProduceRequest, ProduceResponse, ProducerId,
+        TopicName,
         fetch_response::{FetchableTopicResponse, PartitionData},
+        list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic},
+        list_offsets_response::{ListOffsetsPartitionResponse, ListOffsetsTopicResponse},
         metadata_response::{
             MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
         },
@@ -20,6 +23,11 @@ use highwater_wire::{
 
 use crate::{Catalog, Key, client::Address};
 
+/// What a broker answers to an offset that its log does not have.
+const OUT_OF_RANGE: i16 = 1;
+/// The timestamp that stands for the log start.
+const EARLIEST: i64 = -2;
+
 /// One broker that leads every key at epoch 3 and knows no others.
 #[derive(Debug)]
 pub struct FakeBroker {
@@ -28,6 +36,8 @@ pub struct FakeBroker {
     pub address: Address,
     pub logs: BTreeMap<Key, Vec<Bytes>>,
     ends: BTreeMap<Key, i64>,
+    /// Where logs begin that do not begin at 0.
+    pub starts: BTreeMap<Key, i64>,
     next_producer_id: i64,
     /// Answers the next Produce requests with these codes, and appends nothing for them.
     pub refuse: Vec<i16>,
@@ -47,6 +57,7 @@ impl FakeBroker {
             address: Address { host: "fake".into(), port: 9092 },
             logs: BTreeMap::new(),
             ends: BTreeMap::new(),
+            starts: BTreeMap::new(),
             next_producer_id: 4_000,
             refuse: Vec::new(),
             refuse_fetch: Vec::new(),
@@ -75,6 +86,7 @@ impl FakeBroker {
                 ResponseKind::Produce(answer)
             }
             RequestKind::Fetch(fetch) => ResponseKind::Fetch(self.fetch(fetch)),
+            RequestKind::ListOffsets(list) => ResponseKind::ListOffsets(self.list_starts(list)),
             other => panic!("a client asked {other:?}"),
         };
         let header = request.header;
@@ -144,8 +156,9 @@ impl FakeBroker {
                 let key = self.catalog.told(topic.topic_id, &topic.topic, asked.partition);
                 let key = key.expect("a known key");
                 let mut answer = PartitionData::default().with_partition_index(asked.partition);
-                answer.error_code = refused.unwrap_or(0);
-                if refused.is_none() {
+                let gone = asked.fetch_offset < self.start(key);
+                answer.error_code = refused.unwrap_or(if gone { OUT_OF_RANGE } else { 0 });
+                if answer.error_code == 0 {
                     answer.records = Some(self.records(key, asked.fetch_offset));
                 }
                 partitions.push(answer);
@@ -156,6 +169,26 @@ impl FakeBroker {
             topics.push(answer.with_partitions(partitions));
         }
         FetchResponse::default().with_responses(topics)
+    }
+
+    fn start(&self, key: Key) -> i64 {
+        self.starts.get(&key).copied().unwrap_or(0)
+    }
+
+    fn list_starts(&self, request: &ListOffsetsRequest) -> ListOffsetsResponse {
+        let topic = |topic: &ListOffsetsTopic| {
+            let partition = |asked: &ListOffsetsPartition| {
+                assert_eq!(asked.timestamp, EARLIEST, "clients ask for nothing else");
+                let key = self.catalog.by_name(&topic.name, asked.partition_index);
+                ListOffsetsPartitionResponse::default()
+                    .with_partition_index(asked.partition_index)
+                    .with_offset(self.start(key.expect("a known key")))
+            };
+            ListOffsetsTopicResponse::default()
+                .with_name(topic.name.clone())
+                .with_partitions(topic.partitions.iter().map(partition).collect())
+        };
+        ListOffsetsResponse::default().with_topics(request.topics.iter().map(topic).collect())
     }
 
     fn records(&self, key: Key, from: i64) -> Bytes {

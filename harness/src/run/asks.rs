@@ -12,7 +12,7 @@ use highwater_wire::{
         metadata_request::MetadataRequestTopic,
     },
 };
-use highwater_workloads::{Catalog, Key, outcome};
+use highwater_workloads::{Catalog, Key, client::log_start, op::code, outcome};
 
 use super::setup::TopicSetup;
 use crate::{
@@ -231,6 +231,24 @@ pub async fn log_ends(
         }
     }
     Ok(ends)
+}
+
+/// Asks a leader where a key begins, as a consumer does; the code where it does not say.
+///
+/// # Errors
+/// When the broker cannot be asked.
+pub async fn log_start(
+    broker: &mut Direct,
+    catalog: &Catalog,
+    key: Key,
+    patience: Duration,
+) -> Result<Result<i64, &'static str>, DirectError> {
+    /// The harness asks whatever it knows of the leader.
+    const ANY_EPOCH: i32 = -1;
+    let request = log_start::request(catalog, &[(key, ANY_EPOCH)]);
+    let answer = broker.call(log_start::VERSION, request, patience).await?;
+    let told = log_start::told(catalog, &answer).pop();
+    Ok(told.map_or(Err(code::MALFORMED_ANSWER), |(_, begins)| begins))
 }
 
 fn topic_name(name: &str) -> TopicName {

@@ -299,7 +299,7 @@ impl Run<'_> {
         let (client, process) = fleet.next_numbers();
         FinalReader {
             catalog: Arc::clone(&self.world.catalog),
-            cluster: Arc::clone(&self.world.cluster),
+            brokers: self.world.cluster.plan().direct(),
             history: history.clone(),
             clock: self.world.clock,
             run_id: self.world.run_id.clone(),

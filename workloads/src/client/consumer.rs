@@ -2,12 +2,17 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use highwater_wire::{ApiKey, ResponseKind, messages::FetchResponse};
+use highwater_wire::{
+    ApiKey, ResponseKind,
+    messages::{FetchResponse, ListOffsetsResponse},
+};
 
 use super::{
     ClientConfig, Effect, Input, Slot,
     fetch::{self, Ask},
     links::{Call, Happened, Target},
+    log_start,
+    positions::{Position, Positions},
     records,
     session::{Session, Told},
 };
@@ -17,6 +22,8 @@ use crate::{
     outcome,
 };
 
+/// What a leader answers to a position that is none of its log's.
+const OUT_OF_RANGE: &str = "OFFSET_OUT_OF_RANGE";
 /// How long a poll may take beyond its own wait.
 const SLACK: Duration = Duration::from_millis(1_000);
 
@@ -24,6 +31,7 @@ const SLACK: Duration = Duration::from_millis(1_000);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     Metadata,
+    LogStart,
     Poll,
 }
 
@@ -41,6 +49,8 @@ enum PollState {
     Waiting,
     /// For the answer of this broker to these questions.
     Asked(i32, Vec<Ask>),
+    /// For this broker to say where so many keys begin.
+    Seeking(i32, usize),
 }
 
 /// A consumer session. A poll changes nothing, so none ends in doubt, and the session retires by a
@@ -48,7 +58,7 @@ enum PollState {
 #[derive(Debug)]
 pub struct Consumer {
     session: Session<Tag>,
-    positions: BTreeMap<Key, i64>,
+    positions: Positions,
     /// The broker polled last; the next in id order comes next.
     last_node: i32,
     poll: Option<Poll>,
@@ -60,7 +70,7 @@ impl Consumer {
     pub fn new(config: ClientConfig) -> Consumer {
         Consumer {
             session: Session::new(config),
-            positions: BTreeMap::new(),
+            positions: Positions::default(),
             last_node: -1,
             poll: None,
             retired: false,
@@ -85,7 +95,7 @@ impl Consumer {
     pub fn next_wake(&self) -> Option<Time> {
         let waiting = self.poll.as_ref().and_then(|poll| match poll.state {
             PollState::Waiting => Some(poll.give_up),
-            PollState::Asked(..) => None,
+            PollState::Asked(..) | PollState::Seeking(..) => None,
         });
         waiting.into_iter().chain(self.session.next_wake()).min()
     }
@@ -108,11 +118,7 @@ impl Consumer {
         assert!(self.poll.is_none(), "a consumer has one operation in flight");
         match op {
             Op::Assign { keys, seek_to_beginning } => {
-                let kept = |key: &Key| match seek_to_beginning {
-                    true => 0,
-                    false => self.positions.get(key).copied().unwrap_or(0),
-                };
-                self.positions = keys.iter().map(|key| (*key, kept(key))).collect();
+                self.positions.assign(&keys, seek_to_beginning);
                 let (outcome, gave) = (Outcome::Ok, Gave::Assigned);
                 let done = Completion { outcome, node: None, error: None, gave };
                 out.push(Effect::Complete(slot, done));
@@ -139,7 +145,12 @@ impl Consumer {
                 ResponseKind::Fetch(answer) => self.fetched(answer, out),
                 _ => self.failed(code::MALFORMED_ANSWER, out),
             },
-            Happened::Lost(Tag::Poll, code) | Happened::NotSent(Tag::Poll, code) => {
+            Happened::Answer(Tag::LogStart, answer) => match &*answer {
+                ResponseKind::ListOffsets(answer) => self.sought(answer, out),
+                _ => self.failed(code::MALFORMED_ANSWER, out),
+            },
+            Happened::Lost(Tag::Poll | Tag::LogStart, code)
+            | Happened::NotSent(Tag::Poll | Tag::LogStart, code) => {
                 self.session.refresh.want();
                 self.failed(code, out);
             }
@@ -158,33 +169,56 @@ impl Consumer {
         if poll.give_up <= now {
             return self.failed(code::NO_LEADER, out);
         }
-        let mut by_node: BTreeMap<i32, Vec<Ask>> = BTreeMap::new();
-        for (key, offset) in &self.positions {
-            match self.session.cluster.leader(*key) {
-                Some(leader) => by_node.entry(leader.node).or_default().push(Ask {
-                    key: *key,
-                    offset: *offset,
-                    leader_epoch: leader.epoch,
-                }),
+        let mut by_node: BTreeMap<i32, Vec<(Key, Position, i32)>> = BTreeMap::new();
+        for (key, position) in self.positions.iter() {
+            match self.session.cluster.leader(key) {
+                Some(leader) => {
+                    by_node.entry(leader.node).or_default().push((key, position, leader.epoch));
+                }
                 None => self.session.refresh.want(),
             }
         }
         let next = by_node.range(self.last_node + 1..).next().or(by_node.iter().next());
-        let Some((node, asks)) = next else { return };
+        let Some((node, keys)) = next else { return };
         let Some(address) = self.session.cluster.address(*node) else {
             return self.session.refresh.want();
         };
-        let call = Call {
-            tag: Tag::Poll,
-            api: ApiKey::Fetch,
-            version: fetch::version(&self.session.config.catalog),
-            body: fetch::request(&self.session.config.catalog, &self.session.config.settings, asks),
-            deadline: poll.give_up,
-            answered: true,
+        let (catalog, settings) = (&self.session.config.catalog, &self.session.config.settings);
+        let (asks, unknown) = split(keys);
+        let (tag, api, version, body) = if unknown.is_empty() {
+            let request = fetch::request(catalog, settings, &asks);
+            self.last_node = *node;
+            poll.state = PollState::Asked(*node, asks);
+            (Tag::Poll, ApiKey::Fetch, fetch::version(catalog), request)
+        } else {
+            let request = log_start::request(catalog, &unknown).into();
+            poll.state = PollState::Seeking(*node, unknown.len());
+            (Tag::LogStart, ApiKey::ListOffsets, log_start::VERSION, request)
         };
-        self.last_node = *node;
-        poll.state = PollState::Asked(*node, asks.clone());
+        let call = Call { tag, api, version, body, deadline: poll.give_up, answered: true };
         self.session.links.call((Target::Node(*node), address), call, out);
+    }
+
+    /// Once it is known where keys begin, the poll goes on.
+    fn sought(&mut self, answer: &ListOffsetsResponse, out: &mut Vec<Effect>) {
+        let poll = self.poll.as_ref().expect("an answer belongs to a poll");
+        let PollState::Seeking(_, asked) = poll.state else {
+            unreachable!("an answer comes to a poll that asked");
+        };
+        let told = log_start::told(&self.session.config.catalog, answer);
+        if told.len() < asked {
+            return self.failed(code::MALFORMED_ANSWER, out);
+        }
+        for (key, begins) in told {
+            match begins {
+                Ok(offset) => self.positions.move_to(key, offset),
+                Err(code) => {
+                    self.session.refresh.want();
+                    return self.failed(code, out);
+                }
+            }
+        }
+        self.poll.as_mut().expect("it goes on").state = PollState::Waiting;
     }
 
     fn fetched(&mut self, answer: &FetchResponse, out: &mut Vec<Effect>) {
@@ -198,7 +232,11 @@ impl Consumer {
                 let (catalog, nth) = (&self.session.config.catalog, partition.partition_index);
                 let Some(key) = catalog.told(topic.topic_id, &topic.topic, nth) else { continue };
                 if outcome::read(partition.error_code) != Outcome::Ok {
-                    errors.push((key, outcome::row(partition.error_code).name));
+                    let code = outcome::row(partition.error_code).name;
+                    if code == OUT_OF_RANGE {
+                        self.positions.out_of_range(key);
+                    }
+                    errors.push((key, code));
                     self.session.refresh.want();
                     continue;
                 }
@@ -206,7 +244,7 @@ impl Consumer {
                 let names =
                     (&*self.session.config.settings.run_id, self.session.config.catalog.name(key));
                 let (read, next) = records::read(names, from, partition);
-                self.positions.insert(key, next);
+                self.positions.move_to(key, next);
                 if read != KeyRead::default() {
                     reads.push((key, read));
                 }
@@ -251,11 +289,23 @@ impl Consumer {
     fn ended(&mut self, outcome: Outcome, error: &'static str, out: &mut Vec<Effect>) {
         let poll = self.poll.take().expect("a poll ends once");
         let node = match poll.state {
-            PollState::Asked(node, _) => Some(node),
+            PollState::Asked(node, _) | PollState::Seeking(node, _) => Some(node),
             PollState::Waiting => None,
         };
         let gave = Gave::Polled { reads: Vec::new(), errors: Vec::new() };
         let completion = Completion { outcome, node, error: Some(error), gave };
         out.push(Effect::Complete(poll.slot, completion));
     }
+}
+
+/// What to fetch, and the keys of which is to be asked first where they begin.
+fn split(keys: &[(Key, Position, i32)]) -> (Vec<Ask>, Vec<(Key, i32)>) {
+    let (mut asks, mut unknown) = (Vec::new(), Vec::new());
+    for &(key, position, leader_epoch) in keys {
+        match position {
+            Position::At(offset) => asks.push(Ask { key, offset, leader_epoch }),
+            Position::LogStart => unknown.push((key, leader_epoch)),
+        }
+    }
+    (asks, unknown)
 }

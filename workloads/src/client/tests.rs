@@ -366,6 +366,44 @@ fn polls_go_on_where_they_stopped_and_start_over_when_told() {
     assert_eq!(polled(&bench.op(Op::Poll)), [(0, vec![(0, 0), (1, 1), (2, 2)])]);
 }
 
+/// As with `auto.offset.reset=earliest`, and in the open: the refused poll, an assignment from the
+/// beginning, and what stands there.
+#[test]
+fn rule_58_a_consumer_whose_position_was_deleted_goes_on_at_the_log_start() {
+    let mut bench = Bench::consumer();
+    for value in 0..4 {
+        plant(&mut bench, ALL, &value::encode("r7", "all-0", value, 0));
+    }
+    plant(&mut bench, ZERO, &value::encode("r7", "zero-0", 9, 0));
+    bench.broker.starts.insert(ALL, 2);
+    bench.op(assign(true));
+    let refused = bench.op(Op::Poll);
+    assert_eq!(polled(&refused), [(1, vec![(0, 9)])]);
+    let Gave::Polled { errors, .. } = refused.gave else { unreachable!() };
+    assert_eq!(errors, [(ALL, "OFFSET_OUT_OF_RANGE")]);
+    bench.op(assign(true));
+    let seen = polled(&bench.op(Op::Poll));
+    assert_eq!(seen, [(0, vec![(2, 2), (3, 3)]), (1, vec![(0, 9)])]);
+    // What is deleted meanwhile is asked for again.
+    bench.op(assign(true));
+    bench.broker.starts.insert(ALL, 3);
+    assert_eq!(polled(&bench.op(Op::Poll)), [(0, vec![(3, 3)]), (1, vec![(0, 9)])]);
+    assert_eq!(polled(&bench.op(Op::Poll)), []);
+}
+
+#[test]
+fn a_log_start_that_nobody_tells_fails_the_poll_in_time() {
+    let mut bench = Bench::consumer();
+    bench.broker.starts.insert(ALL, 2);
+    bench.op(assign(true));
+    bench.op(Op::Poll);
+    bench.op(assign(true));
+    bench.flowing = false;
+    bench.input(Input::Operate(Slot(0), Op::Poll));
+    bench.wait(1_100);
+    assert_eq!(bench.take().error, Some("TIMEOUT"));
+}
+
 #[test]
 fn topics_without_ids_are_read_by_their_names() {
     let mut nameless = Catalog::default();

@@ -1,6 +1,9 @@
 //! The final read: every key from its beginning, by new connections to the real ports.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use highwater_history::{
     Event, EventValue,
@@ -11,7 +14,7 @@ use serde_json::Map;
 
 use crate::{
     clock::RunClock,
-    cluster::Cluster,
+    cluster::NodeId,
     direct::Direct,
     nemesis::{ClusterView, Partition},
     run::{asks, fail::Failure},
@@ -22,12 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of one key that one answer may hold.
 const MAX_BYTES: i32 = 1024 * 1024;
 
+/// The answer where the log's beginning was deleted up to a later offset than the one asked for.
+const OUT_OF_RANGE: &str = "OFFSET_OUT_OF_RANGE";
+
 /// Who reads, and from what.
 pub struct FinalReader {
     /// The keys of the run.
     pub catalog: Arc<Catalog>,
-    /// The cluster, at rest.
-    pub cluster: Arc<Cluster>,
+    /// The real ports of the brokers, which are at rest.
+    pub brokers: BTreeMap<NodeId, SocketAddr>,
     /// Where it is recorded.
     pub history: History,
     /// The run's clock.
@@ -39,7 +45,8 @@ pub struct FinalReader {
 }
 
 impl FinalReader {
-    /// Reads every key up to its high watermark; gives how far each was read.
+    /// Reads every key up to its high watermark, from 0 or, where its beginning is deleted
+    /// (retention goes on meanwhile), from its log start; gives how far each was read.
     ///
     /// A key that cannot be read to its end within `limit` is left where it is.
     ///
@@ -73,12 +80,12 @@ impl FinalReader {
         let partition = Partition { topic, index: self.catalog.partition(key) };
         let leader = view.partitions.get(&partition).and_then(|seen| seen.leader);
         let Some(leader) = leader else { return Ok(false) };
-        let Some(address) = self.cluster.plan().direct().get(&leader).copied() else {
+        let Some(address) = self.brokers.get(&leader).copied() else {
             return Ok(false);
         };
         let Ok(mut broker) = Direct::connect(address, PATIENCE).await else { return Ok(false) };
-        self.history.record([self.open(number), self.assign(number, key, EventKind::Invoke)])?;
-        self.history.record([self.assign(number, key, EventKind::Ok)])?;
+        self.history.record([self.open(number)])?;
+        self.assign(number, key)?;
         loop {
             self.history.record([self.poll(number, EventKind::Invoke, None)])?;
             let request = asks::fetch_request(&self.catalog, &[(key, *at)], MAX_BYTES)
@@ -96,7 +103,11 @@ impl FinalReader {
                 return Ok(false);
             };
             if partition.error_code != 0 {
-                self.fail(number, outcome::row(partition.error_code).name)?;
+                let code = outcome::row(partition.error_code).name;
+                self.fail(number, code)?;
+                if code == OUT_OF_RANGE && self.seek(&mut broker, number, key, at).await? {
+                    continue;
+                }
                 return Ok(false);
             }
             let names = (&*self.run_id, self.catalog.name(key));
@@ -113,6 +124,24 @@ impl FinalReader {
                 return Ok(false);
             }
             *at = next;
+        }
+    }
+
+    /// Begins again where the log begins by now; true when that is further on.
+    async fn seek(
+        &self,
+        broker: &mut Direct,
+        number: u64,
+        key: Key,
+        at: &mut i64,
+    ) -> Result<bool, Failure> {
+        match asks::log_start(broker, &self.catalog, key, PATIENCE).await {
+            Ok(Ok(begins)) if begins > *at => {
+                *at = begins;
+                self.assign(number, key)?;
+                Ok(true)
+            }
+            _ => Ok(false),
         }
     }
 
@@ -139,11 +168,14 @@ impl FinalReader {
             .with_value(EventValue::Open(Box::new(open)))
     }
 
-    fn assign(&self, number: u64, key: Key, kind: EventKind) -> Event {
-        let mut event = self.event(Process::Client(number), kind, Function::Assign);
-        event.value = EventValue::Keys(vec![self.catalog.name(key).into()]);
-        event.seek_to_beginning = true;
-        event
+    fn assign(&self, number: u64, key: Key) -> Result<(), Failure> {
+        let event = |kind| {
+            let mut event = self.event(Process::Client(number), kind, Function::Assign);
+            event.value = EventValue::Keys(vec![self.catalog.name(key).into()]);
+            event.seek_to_beginning = true;
+            event
+        };
+        Ok(self.history.record([event(EventKind::Invoke), event(EventKind::Ok)])?)
     }
 
     fn poll(&self, number: u64, kind: EventKind, read: Option<(Key, KeyRead)>) -> Event {
