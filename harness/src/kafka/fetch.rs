@@ -18,11 +18,6 @@ const POM: &str = include_str!("pom.xml");
 /// # Errors
 /// One sentence: Maven is missing, or the last thing that it complained of.
 pub(super) fn into(version: &str, folder: &Path) -> Result<(), TargetError> {
-    let known = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
-    if version.is_empty() || !version.chars().all(known) {
-        let why = format!("kafka:{version}: write a version such as kafka:4.3.1");
-        return Err(TargetError::Refused(why));
-    }
     let scratch = cache().join(format!("fetching-{version}-{}", std::process::id()));
     let fetched = fetch(version, &scratch);
     let moved = fetched.and_then(|jars| fs::rename(&jars, folder).map_err(cannot(folder)));
@@ -77,15 +72,7 @@ fn cannot(path: &Path) -> impl FnOnce(io::Error) -> TargetError {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::{complaint, into};
-
-    #[test]
-    fn what_is_no_version_is_refused_before_anything_is_asked() {
-        let why = into("4.3.1/../x", Path::new("/nowhere")).unwrap_err().to_string();
-        assert_eq!(why, "kafka:4.3.1/../x: write a version such as kafka:4.3.1");
-    }
+    use super::complaint;
 
     #[test]
     fn maven_s_first_complaint_is_the_reason() {

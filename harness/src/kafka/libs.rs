@@ -1,7 +1,9 @@
 //! Finds the jars of one Kafka version: a folder that the user names, or the cache.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -26,8 +28,12 @@ impl Libs {
     /// # Errors
     /// One sentence: what is missing and how to get it.
     pub fn find(wanted: Option<&str>) -> Result<Self, TargetError> {
-        if let Some(folder) = env::var_os(LIBS_VARIABLE) {
-            return Self::named_by_user(Path::new(&folder), wanted);
+        if let Some(wanted) = wanted.filter(|wanted| !is_version(wanted)) {
+            let why = format!("kafka:{wanted}: write a version such as kafka:{DEFAULT_VERSION}");
+            return Err(TargetError::Refused(why));
+        }
+        if let Some(folder) = named(env::var_os(LIBS_VARIABLE)) {
+            return Self::named_by_user(&folder, wanted);
         }
         let version = wanted.unwrap_or(DEFAULT_VERSION);
         let folder = cache().join(version);
@@ -82,13 +88,38 @@ impl Libs {
     }
 }
 
+/// The folder that the variable names; an empty one names none.
+fn named(variable: Option<OsString>) -> Option<PathBuf> {
+    variable.filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Whether this may be a version: it becomes the name of a folder in the cache.
+fn is_version(text: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(known)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use tempfile::TempDir;
 
-    use super::Libs;
+    use super::{Libs, named};
+
+    #[test]
+    fn what_is_no_version_is_refused_before_anything_is_looked_for() {
+        for wanted in ["", ".", "..", "4.3.1/../x", "-4"] {
+            let why = Libs::find(Some(wanted)).unwrap_err().to_string();
+            assert_eq!(why, format!("kafka:{wanted}: write a version such as kafka:4.3.1"));
+        }
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        assert_eq!(named(Some("".into())), None);
+        assert_eq!(named(Some("jars".into())), Some("jars".into()));
+    }
 
     #[test]
     fn a_folder_of_jars_says_its_version_and_another_is_refused() {
