@@ -4,6 +4,9 @@ use serde_json::json;
 
 use super::Entry;
 
+/// Within which somebody looks at the clock again.
+const LOOK_MS: u64 = 1_000;
+
 /// This schedule.
 pub static ENTRY: Entry = Entry {
     make: |ask| {
@@ -12,7 +15,10 @@ pub static ENTRY: Entry = Entry {
             "name": "calm",
             "about": "No fault, for as long as --time says: latencies and sizes are those of a \
                       healthy cluster.",
-            "steps": [{"when": format!("after {}ms", ask.time_ms)}],
+            "steps": [{
+                "when": format!("after {}ms", ask.time_ms),
+                "within": format!("{}ms", ask.time_ms + LOOK_MS),
+            }],
         })
     },
 };

@@ -125,6 +125,10 @@ fn a_malformed_schedule_is_refused_with_line_and_field() {
             "`steps[0].with`: fault `cut`",
         ),
         (r#"{"do": "slow-link", "with": {"from": "one", "to": "all"}}"#, "neither delays"),
+        (r#"{"when": "full and after 36s"}"#, "`steps[0].when`: it cannot come true: it needs 36s"),
+        (r#"{"when": "after 36s", "do": "kill", "within": "35s"}"#, "write \"within\": \"36s\" or"),
+        (r#"{"check": "after 2s", "within": "1s", "claim": "c"}"#, "`steps[0].check`: it cannot"),
+        (r#"{}, {"when": "after 31s"}"#, "`steps[1].when`: it cannot"),
     ] {
         let error = format::parse(Path::new("my.json"), &text(step)).unwrap_err().to_string();
         assert!(error.starts_with("my.json: line 5:"), "{step}: {error}");
@@ -136,6 +140,11 @@ fn a_malformed_schedule_is_refused_with_line_and_field() {
         ("{}", "", "line 3: field `repeat`"),
         (r#""x","#, r#""x", "expect": [{"count": "anomalies.loss"}],"#, "`anomalies.loss`"),
         (r#""x","#, r#""x", "expect": [{"count": "counts.sends"}],"#, "`counts.sends`"),
+        (
+            r#""x","#,
+            r#""x", "expect": [{"count": "counts.ok", "at_least": 3, "at_most": 2}],"#,
+            "line 3: field `expect[0].at_least`: at least 3 and at most 2 cannot both hold",
+        ),
     ] {
         let empty = text("{}").replace(from, to).replace(r#""x","#, r#""x", "repeat": true,"#);
         let error = format::parse(Path::new("my.json"), &empty).unwrap_err().to_string();
@@ -153,6 +162,21 @@ fn what_a_step_bound_is_known_from_its_let_on() {
                     {"when": "leo(a-0, $f) > $g"}]"#;
     let text = format!(r#"{{"format": 1, "name": "x", "steps": {steps}}}"#);
     format::parse(Path::new("my.json"), &text).unwrap();
+}
+
+#[test]
+fn a_time_that_passes_while_the_step_before_is_carried_out_counts() {
+    let parse = |steps: &str| {
+        let text = format!(r#"{{"format": 1, "name": "x", "steps": [{steps}]}}"#);
+        format::parse(Path::new("my.json"), &text).map(drop)
+    };
+    parse(r#"{"when": "after 36s", "within": "36s"}"#).unwrap();
+    let check = r#"{"check": "full", "within": "10s", "claim": "c"}"#;
+    parse(&format!(r#"{check}, {{"when": "after 40s"}}"#)).unwrap();
+    let error = parse(&format!(r#"{check}, {{"when": "after 41s"}}"#)).unwrap_err().to_string();
+    assert!(error.contains("write \"within\": \"31s\" or more"), "{error}");
+    let always = r#"{"always": "full", "for": "6s", "claim": "c"}"#;
+    parse(&format!(r#"{always}, {{"when": "after 36s"}}"#)).unwrap();
 }
 
 #[test]

@@ -180,9 +180,19 @@ pub fn parse(path: &Path, text: &str) -> Result<Schedule, ScheduleError> {
     if let Some(count) = schedule.expect.iter().map(|e| &e.count).find(|count| !is_count(count)) {
         return Err(source.wrong("expect", &format!("the verdict has no count `{count}`")));
     }
+    for (nth, expected) in schedule.expect.iter().enumerate() {
+        let bounds = expected.at_least.zip(expected.at_most);
+        if let Some((least, most)) = bounds.filter(|(least, most)| least > most) {
+            let why = format!("at least {least} and at most {most} cannot both hold");
+            return Err(source.wrong(&format!("expect[{nth}].at_least"), &why));
+        }
+    }
+    let mut before = None;
     for (nth, step) in schedule.steps.iter().enumerate() {
         step.validate()
+            .and_then(|()| step.comes_in_time(before))
             .map_err(|(field, why)| source.wrong(&format!("steps[{nth}].{field}"), &why))?;
+        before = Some(step);
     }
     mentions::all_bound(&schedule.steps)
         .map_err(|stray| source.wrong(&stray.field, &stray.problem))?;
@@ -190,6 +200,36 @@ pub fn parse(path: &Path, text: &str) -> Result<Schedule, ScheduleError> {
 }
 
 impl Step {
+    /// Refuses an `after` that is longer than `when` or `check` is waited for. `when` counts it
+    /// from the start of the step before, and is waited for from that one's end.
+    fn comes_in_time(&self, before: Option<&Step>) -> Result<(), (&'static str, String)> {
+        let took = before.map_or(0, Step::takes_at_most_ms);
+        for (field, condition, took) in [("when", &self.when, took), ("check", &self.act.check, 0)]
+        {
+            let after = condition.as_ref().and_then(Condition::after);
+            let longest = Span(self.within.0.saturating_add(took));
+            if let Some(after) = after.filter(|after| *after > longest) {
+                let within = Span(after.0 - took);
+                let why = format!(
+                    "it cannot come true: it needs {after} and is waited for only {}; write \
+                     \"within\": \"{within}\" or more",
+                    self.within
+                );
+                return Err((field, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// How long what it does takes before the next step waits; a fault lasts on beside that.
+    fn takes_at_most_ms(&self) -> u64 {
+        match &self.act {
+            Do { check: Some(_), .. } => self.within.0,
+            Do { always: Some(_), lasts: Some(lasts), .. } => lasts.0,
+            _ => 0,
+        }
+    }
+
     fn validate(&self) -> Result<(), (&'static str, String)> {
         let Do { fault, with, lasts, until, check, always, claim } = &self.act;
         let kinds = [fault.is_some(), check.is_some(), always.is_some()];

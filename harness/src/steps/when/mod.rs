@@ -91,6 +91,18 @@ pub(super) enum Function {
     Follower,
 }
 
+impl Condition {
+    /// The longest time that must have passed for it to be true.
+    #[must_use]
+    pub fn after(&self) -> Option<Span> {
+        let after = |clause: &Clause| match clause {
+            Clause::After(span) => Some(*span),
+            _ => None,
+        };
+        self.clauses.iter().filter_map(after).max()
+    }
+}
+
 impl TryFrom<String> for Condition {
     type Error = String;
 
