@@ -1,6 +1,9 @@
 //! `junit.xml`: one test case a claim, a floor and an assertion, as CI servers read them; one suite
 //! a run.
 
+#[cfg(test)]
+mod tests;
+
 use std::{fs, path::Path};
 
 use highwater_history::{
@@ -28,7 +31,7 @@ const NAME: &str = "highwater";
 pub(crate) fn xml(verdict: &Verdict) -> Result<String, SerializeError> {
     let mut report = Report::new(NAME);
     report.add_test_suite(suite(NAME, cases(verdict)));
-    report.to_string()
+    Ok(well_formed(&report.to_string()?))
 }
 
 /// The runs of many seeds as one JUnit report: a suite each, named for its seed.
@@ -63,11 +66,22 @@ impl Runs {
     pub fn write(&self, file: &Path) -> Result<(), ReportError> {
         let mut report = Report::new(NAME);
         report.add_test_suites(self.suites.iter().cloned());
-        let xml = report.to_string()?;
+        let xml = well_formed(&report.to_string()?);
         let made = file.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| write_synced(file, xml.as_bytes()))
             .map_err(|source| ReportError::Write { file: file.to_owned(), source })
     }
+}
+
+/// With U+FFFD for what XML 1.0 has no place for, also as a reference (its section 2.2); texts come
+/// from brokers and files, which may hold anything.
+fn well_formed(xml: &str) -> String {
+    let kept = |c| if is_xml(c) { c } else { char::REPLACEMENT_CHARACTER };
+    xml.chars().map(kept).collect()
+}
+
+fn is_xml(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 fn name(seed: u64) -> String {
