@@ -2,6 +2,7 @@
 
 mod choice;
 mod down;
+mod forbidden;
 mod settings;
 
 use highwater_history::event::Acks;
@@ -26,7 +27,8 @@ pub(super) struct Advice {
 pub(super) fn of(clusters: &[Cluster]) -> Advice {
     let Some((first, others)) = clusters.split_first() else { return Advice::default() };
     let (cells, calm) = (&first.cells, &first.calm);
-    let mut choice = choice::sentences(cells);
+    let mut choice: Vec<String> = forbidden::sentence(clusters).into_iter().collect();
+    choice.extend(choice::sentences(cells));
     choice.extend(latency(calm));
     let mut findings = Vec::new();
     findings.extend(settings::acks(cells));
