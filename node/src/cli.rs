@@ -80,7 +80,10 @@ pub fn run() -> Result<(), Failure> {
     match cli.command {
         Some(Task::Format(args)) => {
             let start = args.start()?;
-            log_dir::format_new(&start.loaded.settings.node, &start.mutants).map(|_| ())
+            process::begin_log(&start.loaded)?;
+            log_dir::format_new(&start.loaded.settings.node, &start.mutants)?;
+            log_lines::flush();
+            Ok(())
         }
         None => process::serve(cli.node.start()?),
     }

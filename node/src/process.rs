@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use highwater_broker::Node;
-use highwater_broker::config::Settings;
+use highwater_broker::config::{Loaded, Settings};
 use highwater_broker::log::Store;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
@@ -24,14 +24,20 @@ use crate::net::{self, Bound, Dialer, Gate, Shared};
 use crate::node_thread::NodeThread;
 use crate::{disk_thread, log_lines};
 
-/// Serves until the node asks to stop; then ends the process with its status.
-pub fn serve(start: Start) -> Result<(), Failure> {
-    let Start { loaded, rules, mutants } = start;
+/// Starts the log, in which what the properties do not do stands first.
+pub fn begin_log(loaded: &Loaded) -> Result<(), Failure> {
     log_lines::start().map_err(no_thread)?;
     if !loaded.without_effect.is_empty() {
         let names = loaded.without_effect.join(", ");
         log_lines::warn(format!("these properties have no effect here: {names}"));
     }
+    Ok(())
+}
+
+/// Serves until the node asks to stop; then ends the process with its status.
+pub fn serve(start: Start) -> Result<(), Failure> {
+    let Start { loaded, rules, mutants } = start;
+    begin_log(&loaded)?;
     raise_file_limit();
     let mut settings = loaded.settings;
     let log_dir = log_dir::open(&settings.node, &mutants)?;

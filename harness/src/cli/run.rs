@@ -16,7 +16,7 @@ pub(super) fn run(args: &RunArgs) -> Exit {
     let seed = first.or(args.seed).unwrap_or_else(|| drawn() % 1_000_000);
     if args.plan {
         return match setup::admit(args, seed) {
-            Ok(setup) => plan::print(&setup),
+            Ok(admitted) => plan::print(&admitted.setup),
             Err(failure) => refuse(&failure),
         };
     }
@@ -61,7 +61,7 @@ pub(super) fn one_of(
     ui: Ui,
     reproduce: String,
 ) -> Result<OneRun, Failure> {
-    let setup = setup::admit(args, seed)?;
+    let setup = setup::admit(args, seed)?.setup;
     if setup.settings.acks == AcksMode::Only(Acks::Zero) {
         crate::stderr::line(format_args!(
             "highwater: warning: at acks=0 nothing is acknowledged: the verdict is at best vacuous"

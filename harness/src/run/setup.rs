@@ -14,7 +14,7 @@ use highwater_workloads::{
     topic::TopicPlan,
     workload,
 };
-pub use preflight::admit;
+pub use preflight::{Admitted, admit};
 use serde::Serialize;
 use shortfall::Kind;
 

@@ -171,14 +171,14 @@ pub trait Target: Send + Sync + std::fmt::Debug {
         node: &'a NodePlan,
     ) -> BoxFuture<'a, Result<(), TargetError>>;
 
-    /// Asks whether a prepared node would start with its configuration, without starting it. Who
-    /// cannot be asked says nothing.
+    /// Asks whether a prepared node would start with its configuration, without starting it, and
+    /// which of its properties would have no effect. Who cannot be asked says nothing.
     fn check<'a>(
         &'a self,
         _plan: &'a ClusterPlan,
         _node: &'a NodePlan,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
-        Box::pin(async { Ok(()) })
+    ) -> BoxFuture<'a, Result<Vec<String>, TargetError>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     /// What to start once, in `folder`, before this target's nodes; `None` when nothing is gained.

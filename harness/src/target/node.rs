@@ -88,6 +88,16 @@ fn warning(line: &str) -> Option<String> {
     (event.event == "warning").then_some(event.text)
 }
 
+/// How the node begins to name properties that it has no use for.
+const WITHOUT_EFFECT: &str = "these properties have no effect here: ";
+
+/// The properties that the node's log says have no effect.
+pub(super) fn without_effect(log: &str) -> Vec<String> {
+    let warnings = log.lines().filter_map(warning);
+    let named = warnings.filter_map(|text| Some(text.strip_prefix(WITHOUT_EFFECT)?.to_owned()));
+    named.flat_map(|names| names.split(", ").map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
 /// The status by which the node refuses what it was given.
 const REFUSED: i32 = 64;
 
@@ -111,17 +121,18 @@ impl NodeTarget {
         arguments
     }
 
-    /// Formats the node's log directory, which reads all that a start reads.
-    async fn format(&self, node: &NodePlan) -> Result<(), TargetError> {
+    /// Formats the node's log directory, which reads all that a start reads; gives the properties
+    /// that have no effect.
+    async fn format(&self, node: &NodePlan) -> Result<Vec<String>, TargetError> {
         let mut command = tokio::process::Command::new(&self.binary);
         command.arg("format").args(self.arguments(node)).stdin(Stdio::null()).kill_on_drop(true);
         let output = command.output().await.map_err(|source| {
             TargetError::Failed(format!("cannot start {}: {source}", self.binary.display()))
         })?;
-        if output.status.success() {
-            return Ok(());
-        }
         let said = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            return Ok(without_effect(&said));
+        }
         let said = said.lines().last().unwrap_or("it said nothing");
         // The file was made for this question only.
         let said = said.replace(&format!("{}: ", node.folder.join(CONFIGURATION).display()), "");
@@ -161,7 +172,7 @@ impl Target for NodeTarget {
         &'a self,
         _plan: &'a ClusterPlan,
         node: &'a NodePlan,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    ) -> BoxFuture<'a, Result<Vec<String>, TargetError>> {
         Box::pin(self.format(node))
     }
 

@@ -108,6 +108,18 @@ fn a_directory_can_be_formatted_ahead() {
     assert_eq!(setup.start().stop(), Some(0));
 }
 
+/// So whoever asks before a start learns of it, too.
+#[test]
+fn formatting_names_what_has_no_effect() {
+    let mut setup = Setup::new();
+    setup.more = "nonexistent.key=1".to_owned();
+    let file = setup.command().get_args().next().unwrap().to_owned();
+    let output = run(&["format", file.to_str().unwrap()]);
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{log}");
+    assert!(log.contains("\"these properties have no effect here: nonexistent.key\""), "{log}");
+}
+
 #[test]
 fn one_json_line_an_event() {
     let mut setup = Setup::new();

@@ -71,6 +71,25 @@ pub(super) fn of(args: &CompareArgs) -> Result<Vec<Kind>, Failure> {
     Ok(kinds)
 }
 
+/// Refuses properties that have no effect on the target, whatever their values.
+///
+/// # Errors
+/// One sentence: which option, what is wrong, what to do.
+pub(super) fn have_effect(
+    args: &CompareArgs,
+    without_effect: &BTreeSet<String>,
+) -> Result<(), Failure> {
+    match args.vary.iter().find(|text| without_effect.contains(name_of(text))) {
+        Some(text) => bad(format!(
+            "--vary {text}: target {} says that {} has no effect, so its clusters would not \
+             differ; leave it out",
+            args.target,
+            name_of(text)
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Whether all topics have a value of their own for this, so that the nodes' counts nowhere.
 fn set_by_topics(name: &str) -> bool {
     let name = if name == FLUSH_OF_NODES { "flush.messages" } else { name };
@@ -86,6 +105,28 @@ fn name_of(pair: &str) -> &str {
 fn twice<T: Ord>(list: &[T]) -> Option<&T> {
     let mut seen = BTreeSet::new();
     list.iter().find(|one| !seen.insert(*one))
+}
+
+/// The first two values that are written in two ways and mean one thing: whole numbers, fractions
+/// and yes or no, as Kafka reads them.
+fn alike<'a>(values: &[&'a str]) -> Option<(&'a str, &'a str)> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    values.iter().find_map(|value| Some((seen.insert(meaning(value), value)?, *value)))
+}
+
+fn meaning(value: &str) -> String {
+    let value = value.trim();
+    let digits = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    let fraction = || value.parse::<f64>().ok().filter(|_| value.chars().all(digits));
+    if let Ok(whole) = value.parse::<i64>() {
+        whole.to_string()
+    } else if let Some(fraction) = fraction() {
+        fraction.to_string()
+    } else if ["true", "false"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
+        value.to_ascii_lowercase()
+    } else {
+        value.to_owned()
+    }
 }
 
 /// An option that varies something, and the one that gives the same thing one value.
@@ -104,6 +145,11 @@ impl Varied<'_> {
             let (name, values) = axis(option, text)?;
             if let Some(value) = twice(&values) {
                 return bad(format!("{option} {text}: {value} stands twice; name each value once"));
+            }
+            if let Some((one, other)) = alike(&values) {
+                return bad(format!(
+                    "{option} {text}: {one} and {other} are the same; name each value once"
+                ));
             }
             if axes.iter().any(|(known, _)| *known == name) {
                 return bad(format!(
@@ -218,6 +264,12 @@ mod tests {
         for (words, sentence) in [
             (&["--replication-factor", "3,3"][..], "--replication-factor 3,3: name each number"),
             (&["--vary", "a=5,5"], "--vary a=5,5: 5 stands twice"),
+            (&["--vary", "a=500,0500"], "--vary a=500,0500: 500 and 0500 are the same"),
+            (&["--vary", "a=500,9,+500"], "500 and +500 are the same"),
+            (&["--vary", "a=0.5,.50"], "0.5 and .50 are the same"),
+            (&["--vary", "a=5,5.0"], "5 and 5.0 are the same"),
+            (&["--vary", "a=true,TRUE"], "true and TRUE are the same"),
+            (&["--vary-feature", "f=1,01"], "1 and 01 are the same"),
             (&["--vary", "a=5,9", "--vary", "a=1,2"], "--vary a=1,2: a varies twice"),
             (&["--set", "a=1", "--vary", "a=5,9"], "--vary a=5,9: --set a=1 fixes it"),
             (&["--feature", "f=1", "--vary-feature", "f=0,1"], "--feature f=1 fixes it"),
@@ -229,5 +281,27 @@ mod tests {
             let why = kinds(words).unwrap_err();
             assert!(why.contains(sentence), "{words:?}: {why}");
         }
+    }
+
+    #[test]
+    fn what_only_looks_alike_varies() {
+        for vary in ["a=500,5000", "a=-5,5", "a=x,X", "a=nan,NaN", "a=0.5,0.25"] {
+            assert_eq!(kinds(&["--vary", vary]).map(|kinds| kinds.len()), Ok(2), "{vary}");
+        }
+        // Both are the nearest fraction of one number.
+        let whole = "a=9007199254740992,9007199254740993";
+        assert_eq!(kinds(&["--vary", whole]).map(|kinds| kinds.len()), Ok(2));
+    }
+
+    #[test]
+    fn a_property_without_effect_is_refused() {
+        let line = Line::parse_from(["compare", "--vary", "a=1,2", "--vary", "b=1,2"]);
+        let said = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            have_effect(&line.args, &names).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(said(&["c"]), Ok(()));
+        let why = said(&["b", "c"]).unwrap_err();
+        assert!(why.starts_with("--vary b=1,2: target node says that b has no effect"), "{why}");
     }
 }

@@ -166,7 +166,8 @@ impl<'a> Comparing<'a> {
         }
         // What cannot be run is refused before hours have gone into the rest.
         for (args, seed) in all.iter().flat_map(|(_, runs)| runs) {
-            setup::admit(args, *seed)?;
+            let admitted = setup::admit(args, *seed)?;
+            axes::have_effect(self.args, &admitted.without_effect)?;
         }
         let planned = all.iter().map(|(_, runs)| runs.len() as u64).sum();
         let mut done: Vec<(Differs, Vec<Measured>)> = Vec::new();

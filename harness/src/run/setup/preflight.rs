@@ -34,22 +34,32 @@ const TRAINED_WITHIN: Duration = Duration::from_secs(60);
 /// What names of topics that are only tried begin with.
 const TRIED: &str = "tried";
 
-/// Decides everything for `seed` and has the target check it: what a run and its plan begin with.
+/// What a run and its plan begin with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admitted {
+    /// Everything that was decided.
+    pub setup: Setup,
+    /// Properties that the target says have no effect.
+    pub without_effect: BTreeSet<String>,
+}
+
+/// Decides everything for `seed` and has the target check it.
 ///
 /// # Errors
 /// One sentence: which option, what is wrong, what to do; or that the target cannot run here.
-pub fn admit(args: &RunArgs, seed: u64) -> Result<Setup, Failure> {
+pub fn admit(args: &RunArgs, seed: u64) -> Result<Admitted, Failure> {
     let setup = resolve(args, seed)?;
     disk::for_schedule(&setup.schedule)?;
     // Goes last: processes that may still write into it end with the runtime.
     let scratch = Scratch::make(&new_run_id())
         .map_err(|(path, error)| Failure::Harness(format!("{}: {error}", path.display())))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { Interrupts::listen().unless(ask(&setup, scratch.path())).await })?;
-    Ok(setup)
+    let asked =
+        runtime.block_on(async { Interrupts::listen().unless(ask(&setup, scratch.path())).await });
+    Ok(Admitted { without_effect: asked?, setup })
 }
 
-async fn ask(setup: &Setup, folder: &Path) -> Result<(), Failure> {
+async fn ask(setup: &Setup, folder: &Path) -> Result<BTreeSet<String>, Failure> {
     let options = setup.target_options();
     let target = target::open(&setup.target, &options)?;
     // Says that this is still going on: `heal` clears what nobody uses any more.
@@ -64,7 +74,7 @@ async fn ask(setup: &Setup, folder: &Path) -> Result<(), Failure> {
         cluster.end_all(TRAINED_WITHIN).await;
         keep()?;
     }
-    ask_nodes(&*target, &world::plan(setup, &asked, &mut ports)?).await?;
+    let without_effect = ask_nodes(&*target, &world::plan(setup, &asked, &mut ports)?).await?;
     let asked_for = |topic: &TopicSetup| {
         topic.configs.iter().any(|(key, value)| (key.as_str(), value.as_str()) != USUAL)
     };
@@ -74,22 +84,23 @@ async fn ask(setup: &Setup, folder: &Path) -> Result<(), Failure> {
         let sound = target::open(&setup.target, &sound)?;
         try_topics(sound.into(), setup, (folder, journal), &mut ports).await?;
     }
-    Ok(())
+    Ok(without_effect)
 }
 
-/// Each node's configuration, but for those that differ in their ports only.
-async fn ask_nodes(target: &dyn Target, plan: &ClusterPlan) -> Result<(), Failure> {
-    let mut asked = Vec::new();
+/// Each node's configuration, but for those that differ in their ports only; gives the properties
+/// that have no effect.
+async fn ask_nodes(target: &dyn Target, plan: &ClusterPlan) -> Result<BTreeSet<String>, Failure> {
+    let (mut asked, mut without_effect) = (Vec::new(), BTreeSet::new());
     for node in plan.nodes.values() {
         let what = (node.roles, plan.properties_of(node));
         if asked.contains(&what) {
             continue;
         }
         target.prepare(plan, node).await?;
-        target.check(plan, node).await?;
+        without_effect.extend(target.check(plan, node).await?);
         asked.push(what);
     }
-    Ok(())
+    Ok(without_effect)
 }
 
 /// Creates one topic of each kind on a node of its own: only a broker knows which settings it

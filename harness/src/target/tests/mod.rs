@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
@@ -100,4 +101,14 @@ fn what_a_node_warns_of_is_read_from_its_log() {
     let log = "{\"time\":1,\"node\":1,\"event\":\"warning\",\"text\":\"no effect: foo\"}\n\
                {\"time\":2,\"node\":1,\"event\":\"unfenced\"}\nno line of the log\n{\"time\":";
     assert_eq!(node.warnings(log), ["no effect: foo"]);
+}
+
+#[test]
+fn properties_without_effect_are_read_from_a_nodes_log() {
+    let line = |text: &str| {
+        let event = json!({"time": 1, "node": 1, "event": "warning", "text": text});
+        format!("{event}\n")
+    };
+    let log = line("these properties have no effect here: a.b, c") + &line("d");
+    assert_eq!(node::without_effect(&log), ["a.b", "c"]);
 }
