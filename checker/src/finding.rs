@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
     Key, NodeId, Offset, TimeNs,
-    verdict::{AnomalyCounts, Finding},
+    verdict::{AnomalyCounts, Finding, Judgement},
 };
 
 /// What permits an anomaly: a clause of contract part c and what fulfils it.
@@ -85,6 +85,8 @@ pub struct Findings {
     pub left_out: u64,
     /// Why the claim could not decide everything; the first reason.
     pub undecided: Option<String>,
+    /// Why the claim has nothing to judge.
+    pub not_applicable: Option<String>,
     /// How much was lost.
     pub losses: Losses,
 }
@@ -131,6 +133,26 @@ impl Findings {
             });
         } else {
             self.left_out += 1;
+        }
+    }
+
+    /// Notes that nothing in the history is what the claim speaks of.
+    pub fn not_applicable(&mut self, why: &str) {
+        self.not_applicable = Some(why.to_owned());
+    }
+
+    /// The claim's judgement.
+    pub fn judgement(&self) -> Judgement {
+        if !self.anomalies.is_empty() {
+            Judgement::Invalid
+        } else if self.undecided.is_some() {
+            Judgement::Unknown
+        } else if !self.permitted.is_empty() {
+            Judgement::PermittedOnly
+        } else if self.not_applicable.is_some() {
+            Judgement::NotApplicable
+        } else {
+            Judgement::Valid
         }
     }
 

@@ -14,7 +14,7 @@ use highwater_history::{
     ahead::read_ahead,
     format::Document,
     reader::HistoryReader,
-    verdict::{AnomalyCounts, ClaimVerdict, Coverage, Finding, Validity},
+    verdict::{AnomalyCounts, ClaimVerdict, Coverage, Finding, Judgement},
 };
 
 use crate::{
@@ -223,12 +223,8 @@ fn judge_entry(
 
 fn claim_verdict(name: &str, findings: Findings) -> ClaimVerdict {
     let mut verdict = undecided_claim(name, String::new());
-    verdict.verdict = match (&findings.anomalies, &findings.undecided) {
-        (anomalies, _) if !anomalies.is_empty() => Validity::Invalid,
-        (_, Some(_)) => Validity::Unknown,
-        (_, None) => Validity::Valid,
-    };
-    verdict.reason = findings.undecided;
+    verdict.verdict = findings.judgement();
+    verdict.reason = findings.undecided.or(findings.not_applicable);
     verdict.anomalies = findings.anomalies;
     verdict.permitted = findings.permitted;
     verdict.clauses = findings.clauses;
@@ -244,7 +240,7 @@ fn undecided_claim(name: &str, why: String) -> ClaimVerdict {
         claim: name.to_owned(),
         title: known.map_or_else(String::new, |(_, title, _)| (*title).to_owned()),
         rules: known.map_or_else(Vec::new, |(_, _, entry)| entry.rules.to_vec()),
-        verdict: Validity::Unknown,
+        verdict: Judgement::Unknown,
         reason: Some(why),
         anomalies: AnomalyCounts::new(),
         permitted: AnomalyCounts::new(),

@@ -11,6 +11,7 @@ pub mod claim;
 pub mod cli;
 pub mod conflict;
 mod coverage;
+mod cycle;
 mod data_loss;
 mod epoch_batches;
 pub mod evidence;

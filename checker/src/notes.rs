@@ -95,8 +95,7 @@ fn crash(crash: &Crash) -> String {
 
 fn unjudged(index: &Index) -> Option<String> {
     let has_transactions = index.ops.iter().any(|operation| operation.transaction);
-    has_transactions
-        .then(|| "no claim judges cycles of transactions (G0, G1c) or torn ones yet".to_owned())
+    has_transactions.then(|| "no claim judges torn transactions yet".to_owned())
 }
 
 fn unknown_operations(index: &Index) -> impl Iterator<Item = String> {

@@ -1,6 +1,6 @@
 //! The verdict as a whole, and the one sentence that says why.
 
-use highwater_history::verdict::{AnomalyCounts, Validity};
+use highwater_history::verdict::{AnomalyCounts, Judgement, Validity};
 
 use crate::{finding::merge_counts, judge::Judged};
 
@@ -27,7 +27,7 @@ fn claims(judged: &Judged<'_>) -> Option<(Validity, String)> {
         let counts: Vec<_> = anomalies.iter().map(|(name, n)| format!("{n} {name}")).collect();
         return Some((Validity::Invalid, format!("promises were broken: {}", counts.join(", "))));
     }
-    let undecided = judged.claims.iter().find(|claim| claim.verdict == Validity::Unknown)?;
+    let undecided = judged.claims.iter().find(|claim| claim.verdict == Judgement::Unknown)?;
     let why = undecided.reason.as_deref().unwrap_or("no reason given");
     Some((Validity::Unknown, format!("{} could not be decided: {why}", undecided.claim)))
 }

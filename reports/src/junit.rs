@@ -10,7 +10,7 @@ use highwater_history::{
     Verdict,
     format::write_synced,
     outcome::Assertion,
-    verdict::{ClaimVerdict, Coverage, Finding, Validity},
+    verdict::{ClaimVerdict, Coverage, Finding, Judgement, Validity},
 };
 use quick_junit::{
     NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite,
@@ -116,7 +116,7 @@ fn whole(verdict: &Verdict) -> TestCase {
 fn of_claim(claim: &ClaimVerdict, verdict: &Verdict) -> TestCase {
     let counts = counts_text(&claim.anomalies);
     let message = match (claim.verdict, &claim.reason) {
-        (Validity::Invalid, _) if !counts.is_empty() => format!("{counts}: {}", claim.title),
+        (Judgement::Invalid, _) if !counts.is_empty() => format!("{counts}: {}", claim.title),
         (_, Some(reason)) => reason.clone(),
         (_, None) => claim.title.clone(),
     };
@@ -125,7 +125,7 @@ fn of_claim(claim: &ClaimVerdict, verdict: &Verdict) -> TestCase {
         let lines: Vec<String> = violations.take(FINDINGS).map(finding_text).collect();
         format!("{}\n{}", lines.join("\n"), repeat(verdict)).trim_start().to_owned()
     };
-    let mut case = case("claim", &claim.claim, status(claim.verdict, &message, details));
+    let mut case = case("claim", &claim.claim, claim_status(claim.verdict, &message, details));
     case.add_property(Property::new("rules", rules_text(&claim.rules)));
     if !claim.permitted.is_empty() {
         case.add_property(Property::new("permitted", counts_text(&claim.permitted)));
@@ -156,6 +156,24 @@ fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
     case.set_classname(class);
     case
+}
+
+/// As [`status`]; a claim that has nothing to judge is skipped.
+fn claim_status(
+    judged: Judgement,
+    message: &str,
+    details: impl FnOnce() -> String,
+) -> TestCaseStatus {
+    match judged {
+        Judgement::Valid | Judgement::PermittedOnly => TestCaseStatus::success(),
+        Judgement::Unknown => status(Validity::Unknown, message, details),
+        Judgement::Invalid => status(Validity::Invalid, message, details),
+        Judgement::NotApplicable => {
+            let mut skipped = TestCaseStatus::skipped();
+            skipped.set_message(message);
+            skipped
+        }
+    }
 }
 
 fn status(judged: Validity, message: &str, details: impl FnOnce() -> String) -> TestCaseStatus {

@@ -1,6 +1,6 @@
 //! Pieces of markup that several sections use.
 
-use highwater_history::verdict::{AnomalyCounts, ClaimVerdict, Validity};
+use highwater_history::verdict::{AnomalyCounts, ClaimVerdict};
 use maud::{Markup, html};
 
 use crate::{
@@ -11,8 +11,7 @@ use crate::{
 };
 
 /// The word of a judgement in its colour.
-pub(crate) fn verdict_word(verdict: Validity) -> Markup {
-    let word = verdict.as_str();
+pub(crate) fn verdict_word(word: &str) -> Markup {
     html! { span class={ "verdict " (word) } { (word) } }
 }
 

@@ -95,6 +95,35 @@ impl Validity {
     }
 }
 
+/// One claim's judgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judgement {
+    /// What it claims holds, and nothing of its kind was seen.
+    Valid,
+    /// All that it found is permitted by a clause.
+    PermittedOnly,
+    /// Nothing in this history is what it speaks of.
+    NotApplicable,
+    /// The evidence does not decide it.
+    Unknown,
+    /// It does not hold.
+    Invalid,
+}
+
+impl Judgement {
+    /// The word in `verdict.json`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::PermittedOnly => "permitted-only",
+            Self::NotApplicable => "not-applicable",
+            Self::Unknown => "unknown",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
 /// What one cause cost one key: `metrics` lists these by the names [`KeyLoss::PERMITTED`] and,
 /// where no clause permits it, [`KeyLoss::FORBIDDEN`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,8 +188,8 @@ pub struct ClaimVerdict {
     /// The contract rules that it watches.
     pub rules: Vec<u16>,
     /// Its judgement.
-    pub verdict: Validity,
-    /// Why it is unknown.
+    pub verdict: Judgement,
+    /// Why it is unknown, or not applicable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Violations by name; exact.

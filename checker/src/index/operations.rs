@@ -93,7 +93,7 @@ impl Operations {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Operation> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Operation> {
         self.all.iter()
     }
 }

@@ -4,7 +4,7 @@ use highwater_history::{
     Event, EventValue, Promise,
     event::{Ack, EventKind, Function, MicroOp, Process},
     outcome::{Crash, Ended, Outcome},
-    verdict::{Finding, Validity},
+    verdict::{Finding, Judgement, Validity},
 };
 
 use super::{CheckError, Options, check, judge_entry};
@@ -52,7 +52,7 @@ fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
 #[test]
 fn a_claim_that_panics_is_unknown() {
     let verdict = judged(&entry(Judge::Run(|_, _, _| panic!("planted"))));
-    assert_eq!(verdict.verdict, Validity::Unknown);
+    assert_eq!(verdict.verdict, Judgement::Unknown);
     assert_eq!(verdict.reason.as_deref(), Some("the claim itself crashed"));
     assert!(!verdict.rules.is_empty(), "it is still named with its rules");
 }
@@ -63,7 +63,7 @@ fn a_violation_outweighs_what_could_not_be_decided() {
         findings.undecided("half of it".to_owned());
         findings.violation("a", Finding::default);
     })));
-    assert_eq!(verdict.verdict, Validity::Invalid);
+    assert_eq!(verdict.verdict, Judgement::Invalid);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn an_unfit_history_leaves_every_claim_unknown() {
     let evidence = Evidence::of_events(vec![invoke(0, 1), invoke(1, 2)]);
     let verdict = check(&evidence, &Options::default()).expect("it is judged");
     assert_eq!((verdict.verdict, verdict.exit), (Validity::Unknown, 2));
-    assert!(verdict.claims.iter().all(|claim| claim.verdict == Validity::Unknown));
+    assert!(verdict.claims.iter().all(|claim| claim.verdict == Judgement::Unknown));
     assert!(verdict.reason.contains("line 2: value 1 is sent to x a second time"));
 }
 
@@ -145,7 +145,7 @@ fn what_no_claim_judges_is_noted() {
         let event = Event::new(0, Process::Client(1), EventKind::Invoke, f);
         let evidence = Evidence::of_events(vec![event.with_value(EventValue::Ops(ops.clone()))]);
         let verdict = check(&evidence, &Options::default()).expect("it is judged");
-        verdict.notes.iter().any(|note| note.contains("cycles of transactions"))
+        verdict.notes.iter().any(|note| note.contains("torn transactions"))
     };
     assert!(note(Function::Txn));
     assert!(!note(Function::Send));

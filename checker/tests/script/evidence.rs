@@ -28,6 +28,9 @@ pub struct World {
     options: Options,
     epochs: std::collections::BTreeMap<String, i32>,
     meanwhile: Vec<Vec<String>>,
+    /// Whether the next operation ends only after the one that follows it.
+    pub(super) next_overlaps: bool,
+    overlapping: Vec<Event>,
 }
 
 impl World {
@@ -48,6 +51,18 @@ impl World {
         event.time = self.ms * MS;
         event.index = self.events.len() as u64;
         self.events.push(event);
+    }
+
+    /// Adds an operation's completion, then those that waited for it; or lets it wait.
+    pub fn complete(&mut self, event: Event) {
+        if std::mem::take(&mut self.next_overlaps) {
+            self.overlapping.push(event);
+            return;
+        }
+        self.push(event);
+        for event in std::mem::take(&mut self.overlapping) {
+            self.push(event);
+        }
     }
 
     /// The evidence as a whole.

@@ -10,6 +10,7 @@
 //!                       ?: offset untold; `corrupt=x@5`, `misplaced=x@6`; `rebalanced=x`
 //! T 4 S x a@1 P x[0:b] ok                a transaction; commit is ok, abort is fail
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
+//! ~ T 4 ...              an operation that ends only after the next one
 //! promise acks=1        what the user says
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
@@ -84,6 +85,13 @@ pub fn parse(script: &str) -> Parsed<World> {
 }
 
 fn parse_line(world: &mut World, line: &str) -> Parsed<()> {
+    let line = match line.strip_prefix("~ ") {
+        Some(rest) => {
+            world.next_overlaps = true;
+            rest
+        }
+        None => line,
+    };
     let (process, rest) = match line.split_once(": ") {
         Some((number, rest)) if number.bytes().all(|b| b.is_ascii_digit()) => {
             (Some(number.parse().map_err(|_| "no process")?), rest)
@@ -175,7 +183,7 @@ fn operation(world: &mut World, process: u64, f: Function, args: &[&str]) -> Par
     if let Some(Attempts::List(attempts)) = &mut done.attempts {
         attempts.iter_mut().for_each(|attempt| attempt.at += waited);
     }
-    world.push(done.with_value(EventValue::Ops(got)));
+    world.complete(done.with_value(EventValue::Ops(got)));
     Ok(())
 }
 

@@ -16,7 +16,7 @@ fn render(run: &Run) -> Option<Markup> {
         @for (i, claim) in run.verdict.claims.iter().enumerate() {
             tr {
                 th scope="row" { (claim_link(i, claim)) }
-                td { (verdict_word(claim.verdict)) }
+                td { (verdict_word(claim.verdict.as_str())) }
                 td { (claim.title) }
                 td { (rules_text(&claim.rules)) }
                 td { (counts_text(&claim.anomalies)) }

@@ -52,7 +52,7 @@ fn of_claim(i: usize, claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
         .join("; ");
     html! {
         h3 id=(anchor(i)) {
-            (claim.claim) " " (verdict_word(claim.verdict))
+            (claim.claim) " " (verdict_word(claim.verdict.as_str()))
         }
         p { (claim.title) @if !totals.is_empty() { " Found: " (totals) "." } }
         @if let Some(reason) = &claim.reason { p class="unknown" { (reason) } }

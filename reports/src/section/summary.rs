@@ -20,7 +20,7 @@ fn render(run: &Run) -> Option<Markup> {
         reproduce.or(run.manifest.as_ref().and_then(|manifest| manifest.reproduce.as_ref()));
     Some(html! {
         p class="muted" { (identity(run)) }
-        h1 { (verdict_word(verdict.verdict)) }
+        h1 { (verdict_word(verdict.verdict.as_str())) }
         p class="reason" { (verdict.reason) }
         @if let Some(command) = reproduce { (repeat(command)) }
         (tiles(run))

@@ -73,7 +73,7 @@ pub(super) fn runs(runs: &[ComparedRun]) -> Markup {
             tr {
                 td { (run.schedule) }
                 td class="num" { (run.seed) }
-                td { (verdict_word(run.verdict)) }
+                td { (verdict_word(run.verdict.as_str())) }
                 td { (counts_text(&run.anomalies)) }
                 td { (run.left_out.as_deref().unwrap_or("")) }
                 td { (run.folder) }

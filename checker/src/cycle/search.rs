@@ -1,0 +1,132 @@
+//! Strongly connected components of links, and a short cycle in each.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+
+use super::links::{Kinds, Link, Links, Node};
+
+/// Operations of which each precedes every other.
+#[derive(Debug)]
+pub struct Component {
+    /// The operations, in order.
+    pub operations: Vec<Node>,
+    /// The links among them, sorted.
+    links: Vec<Link>,
+}
+
+/// A cycle.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Its links; each begins where the one before ends.
+    pub links: Vec<Link>,
+    /// Whether no shorter one exists in the component.
+    pub is_shortest: bool,
+}
+
+/// Links that a search for a short cycle looks at, at most.
+const SEARCH_LIMIT: usize = 2_000_000;
+
+/// The components of several operations that links of these kinds make, in order of their first
+/// operations; only links between nodes of `within` count, where that is given.
+pub fn components(links: &Links, kinds: Kinds, within: Option<&[bool]>) -> Vec<Component> {
+    let inside = |node: Node| within.is_none_or(|within| within[node as usize]);
+    let used = links.all.iter().filter(|link| kinds.has(link.why));
+    let used = used.filter(|link| inside(link.from) && inside(link.to));
+    let graph: DiGraph<(), ()> = DiGraph::from_edges(used.clone().map(|l| (l.from, l.to)));
+    let mut component_of = vec![u32::MAX; graph.node_count()];
+    let mut found: Vec<Component> = Vec::new();
+    for members in kosaraju_scc(&graph) {
+        let nodes = members.iter().map(|node| node.index() as Node);
+        let mut operations: Vec<Node> = nodes.filter(|node| *node < links.operations).collect();
+        if operations.len() < 2 {
+            continue;
+        }
+        operations.sort_unstable();
+        members.iter().for_each(|node| component_of[node.index()] = found.len() as u32);
+        found.push(Component { operations, links: Vec::new() });
+    }
+    for link in used {
+        let of = |node: Node| component_of[node as usize];
+        if of(link.from) == of(link.to)
+            && let Some(component) = found.get_mut(of(link.from) as usize)
+        {
+            component.links.push(*link);
+        }
+    }
+    found.sort_by_key(|component| component.operations[0]);
+    found
+}
+
+impl Component {
+    /// Every node, instants too, some more than once.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.links.iter().map(|link| link.from)
+    }
+
+    /// The shortest cycle; of a component with many links, the shortest that a bounded search
+    /// finds.
+    pub fn cycle(&self) -> Cycle {
+        let mut best: Option<Vec<Link>> = None;
+        let mut left = SEARCH_LIMIT;
+        for start in &self.operations {
+            let shorter_than = best.as_ref().map_or(usize::MAX, Vec::len);
+            if let Some(found) = self.shortest_through(*start, shorter_than, &mut left) {
+                best = Some(found);
+            }
+            if left == 0 || best.as_ref().is_some_and(|best| best.len() == 2) {
+                break;
+            }
+        }
+        let links = best.expect("a component of two or more operations has a cycle");
+        let is_shortest = left > 0 || links.len() == 2;
+        Cycle { links, is_shortest }
+    }
+
+    /// The shortest cycle through an operation, if it has fewer links than that. The first search
+    /// is never cut short: it finds one.
+    fn shortest_through(
+        &self,
+        start: Node,
+        shorter_than: usize,
+        left: &mut usize,
+    ) -> Option<Vec<Link>> {
+        let is_first = shorter_than == usize::MAX;
+        let mut came_by: BTreeMap<Node, Link> = BTreeMap::new();
+        let mut open = VecDeque::from([(start, 0)]);
+        while let Some((node, steps)) = open.pop_front() {
+            if steps + 1 >= shorter_than || (*left == 0 && !is_first) {
+                return None;
+            }
+            for link in self.from(node) {
+                *left = left.saturating_sub(1);
+                if link.to == start {
+                    return Some(back(start, *link, &came_by));
+                }
+                came_by.entry(link.to).or_insert_with(|| {
+                    open.push_back((link.to, steps + 1));
+                    *link
+                });
+            }
+        }
+        None
+    }
+
+    fn from(&self, node: Node) -> &[Link] {
+        let first = self.links.partition_point(|link| link.from < node);
+        let end = self.links.partition_point(|link| link.from <= node);
+        &self.links[first..end]
+    }
+}
+
+fn back(start: Node, last: Link, came_by: &BTreeMap<Node, Link>) -> Vec<Link> {
+    let mut links = vec![last];
+    let mut at = last.from;
+    while at != start {
+        let link = came_by[&at];
+        links.push(link);
+        at = link.from;
+    }
+    links.reverse();
+    links
+}
