@@ -12,6 +12,7 @@ use highwater_history::{
 use crate::{
     data_loss::DataLoss,
     evidence::Evidence,
+    finding::Permission,
     index::{
         Index, KeyId, KeyIndex,
         operations::{OpId, Operation, Requests},
@@ -67,6 +68,13 @@ pub struct KeyView<'a> {
 }
 
 impl<'a> RunView<'a> {
+    /// Why the order of events of different processes proves nothing: a history without a manifest
+    /// may be of clocks that were never compared.
+    pub fn untimed(&self) -> Option<Permission> {
+        let why = "no manifest says that one clock timed all processes";
+        self.evidence.is_bare().then(|| Permission::new("no common clock", why))
+    }
+
     /// Every key of the run.
     pub fn keys(&'a self) -> Vec<KeyView<'a>> {
         let keys = self.index.keys.iter().enumerate();

@@ -1,0 +1,165 @@
+//! What was sent later stands later in the log, and nothing is read before it is sent.
+
+use std::collections::BTreeSet;
+
+use highwater_history::{Offset, event::Acks, verdict::Finding};
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{
+    finding::{Findings, Ruling},
+    index::{
+        operations::{Operation, Outcome},
+        records::RecordId,
+    },
+    view::KeyView,
+};
+
+/// Counts records that were given an offset below one that another process had been told of before
+/// their send began, and records that were read by an operation that had ended by then. What one
+/// process sends in the wrong order is nonmonotonic-send.
+pub static ENTRY: Entry = Entry {
+    rules: &[39, 58],
+    clauses: &[],
+    evidence: &["D6"],
+    anomalies: &["send-to-the-past", "read-of-the-future"],
+    needs: &[Need::Elections],
+    decides: Decides::BeforeTheEnd,
+    judge: Judge::Key(judge),
+};
+
+/// Something that was told of the log.
+#[derive(Clone, Copy)]
+struct Told {
+    /// Index of the completion that told it.
+    at: u64,
+    offset: Offset,
+    record: RecordId,
+    /// The process that was told.
+    process: u32,
+    /// Whether the record was read, not acknowledged.
+    read: bool,
+}
+
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let told = told_in_order(view);
+    let mut highest = Highest::default();
+    let mut next = told.iter().peekable();
+    let records = &view.key.records;
+    let mut early = BTreeSet::new();
+    for record in view.key.sends.iter().copied() {
+        let sender = view.sender(record).expect("a sent record has a sender");
+        while let Some(told) = next.next_if(|told| told.at < sender.invoked) {
+            highest.take(told);
+        }
+        if records.reader(record).is_some_and(|op| ended_before(view.op(op), sender)) {
+            early.insert(record);
+        }
+        let Some(offset) = records.ack(record, &view.run.index.ops) else { continue };
+        if let Some(before) = highest.of_others(sender.process).filter(|told| told.offset > offset)
+        {
+            let ruling = timed(view, may_be_gone(view, before));
+            findings.rule("send-to-the-past", ruling, || past(view, record, offset, before));
+        }
+    }
+    for record in early {
+        let ruling = timed(view, Ruling::Forbidden);
+        findings.rule("read-of-the-future", ruling, || future(view, record));
+    }
+}
+
+fn ended_before(reader: &Operation, sender: &Operation) -> bool {
+    reader.completed.is_some_and(|completed| completed < sender.invoked)
+}
+
+/// Everything committed that ok operations were told of, by the time at which they were told. What
+/// a leader alone has acknowledged says nothing of the log of the next one, also where it comes
+/// back later.
+fn told_in_order(view: &KeyView<'_>) -> Vec<Told> {
+    let records = &view.key.records;
+    let of_op = |operation: &Operation, offset, record, read| {
+        let at = operation.completed.filter(|_| operation.outcome == Outcome::Ok)?;
+        Some(Told { at, offset, record, process: operation.process, read })
+    };
+    let sends = view.key.sends.iter().filter_map(|record| {
+        let offset = records.ack(*record, &view.run.index.ops)?;
+        let is_committed = view.acks(*record) == Acks::All;
+        of_op(view.sender(*record).filter(|_| is_committed)?, offset, *record, false)
+    });
+    let polls = view.key.reads.runs().iter().filter_map(|run| {
+        let placed = view.key.reads.of(run).filter_map(|(offset, record)| Some((offset?, record)));
+        let (offset, record) = placed.max_by_key(|(offset, _)| *offset)?;
+        of_op(view.op(run.op), offset, record, true)
+    });
+    let mut told: Vec<Told> = sends.chain(polls).collect();
+    told.sort_by_key(|told| told.at);
+    told
+}
+
+/// The highest that was told so far, and the highest that another process than its was told.
+#[derive(Default)]
+struct Highest {
+    first: Option<Told>,
+    other: Option<Told>,
+}
+
+impl Highest {
+    fn take(&mut self, told: &Told) {
+        match self.first {
+            Some(first) if first.process == told.process => {
+                if told.offset > first.offset {
+                    self.first = Some(*told);
+                }
+            }
+            Some(first) if told.offset > first.offset => {
+                self.other = self.first.replace(*told);
+            }
+            Some(_) if self.other.is_none_or(|other| told.offset > other.offset) => {
+                self.other = Some(*told);
+            }
+            Some(_) => {}
+            None => self.first = Some(*told),
+        }
+    }
+
+    fn of_others(&self, process: u32) -> Option<Told> {
+        match self.first {
+            Some(first) if first.process == process => self.other,
+            first => first,
+        }
+    }
+}
+
+/// What was told before may be gone since, and its offset free again.
+fn may_be_gone(view: &KeyView<'_>, before: Told) -> Ruling {
+    if !before.read {
+        return view.loss(before.record, Some(before.offset));
+    }
+    let reader = view.key.records.reader(before.record).map(|op| view.op(op));
+    let reader = reader.expect("a record that was read has a reader");
+    view.read_loss(before.record, before.offset, reader)
+}
+
+/// Without one clock for all processes the order in time proves nothing.
+fn timed(view: &KeyView<'_>, ruling: Ruling) -> Ruling {
+    match view.run.untimed() {
+        Some(untimed) => Ruling::Permitted(untimed),
+        None => ruling,
+    }
+}
+
+fn past(view: &KeyView<'_>, record: RecordId, offset: Offset, before: Told) -> Finding {
+    let what = if before.read { "read" } else { "acknowledged" };
+    let value = view.key.records.value(before.record);
+    let why = format!(
+        "it was sent after {value} had been {what} at {} (event {}), and stands below it",
+        before.offset, before.at
+    );
+    let mut finding = view.finding(record, Some(offset), 39, "D6", why);
+    finding.events.insert(0, before.at);
+    finding
+}
+
+fn future(view: &KeyView<'_>, record: RecordId) -> Finding {
+    let why = "the poll that returned it had ended before its send began".to_owned();
+    view.finding(record, view.key.order.sole(record), 58, "D6", why)
+}
