@@ -25,7 +25,6 @@ pub(crate) fn of(
     notes.extend(index.gap.map(gap));
     notes.extend(cannot_have(evidence, claims));
     notes.extend(evidence.outcome.iter().flat_map(|outcome| &outcome.crashes).map(crash));
-    notes.extend(unjudged(index));
     notes.extend(unknown_operations(index));
     notes
 }
@@ -91,11 +90,6 @@ fn crash(crash: &Crash) -> String {
     format!(
         "node {node} ended by itself ({ended}); its output: nodes/{node}/stderr.{incarnation}.log"
     )
-}
-
-fn unjudged(index: &Index) -> Option<String> {
-    let has_transactions = index.ops.iter().any(|operation| operation.transaction);
-    has_transactions.then(|| "no claim judges torn transactions yet".to_owned())
 }
 
 fn unknown_operations(index: &Index) -> impl Iterator<Item = String> {

@@ -137,16 +137,3 @@ fn a_node_that_ended_by_itself_is_noted() {
     let note = "node 2 ended by itself (signal 6); its output: nodes/2/stderr.3.log";
     assert!(verdict.notes.iter().any(|told| told == note), "{:?}", verdict.notes);
 }
-
-#[test]
-fn what_no_claim_judges_is_noted() {
-    let ops = vec![MicroOp::Send { key: "x".into(), value: 1, ack: Ack::None }];
-    let note = |f| {
-        let event = Event::new(0, Process::Client(1), EventKind::Invoke, f);
-        let evidence = Evidence::of_events(vec![event.with_value(EventValue::Ops(ops.clone()))]);
-        let verdict = check(&evidence, &Options::default()).expect("it is judged");
-        verdict.notes.iter().any(|note| note.contains("torn transactions"))
-    };
-    assert!(note(Function::Txn));
-    assert!(!note(Function::Send));
-}
