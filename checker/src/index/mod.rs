@@ -3,10 +3,11 @@
 //! [`Builder`] observes events in order and checks what judging assumes; [`Index`] is what it
 //! leaves. One file an index: [`operations`], [`records`] (what was sent, acknowledged and read),
 //! [`reads`] (what each poll returned, in order), [`order`] (known offsets and their ranks),
-//! [`processes`] (clients and assignments).
+//! [`processes`] (clients and assignments), [`groups`] (commits).
 
 mod builder;
 mod dense;
+pub mod groups;
 pub mod operations;
 pub mod order;
 pub mod processes;
@@ -25,6 +26,7 @@ use highwater_history::{
 };
 
 pub use builder::{Builder, Unfit};
+pub use groups::GroupCommit;
 use operations::{OpId, Operations};
 use order::Order;
 use processes::Processes;
@@ -50,6 +52,8 @@ pub struct Index {
     pub processes: Processes,
     /// Events of the nemesis and of anybody else who is no client.
     pub others: Vec<Event>,
+    /// Group commits, in the order in which they ended.
+    pub commits: Vec<GroupCommit>,
     /// Operations whose attempts or errors rules 41 to 46 look at.
     pub tried: Vec<Tried>,
     /// The highest epoch of each producer id that some operation's identity shows.

@@ -243,6 +243,7 @@ impl World {
                 "acks" => client["acks"] = json!(text),
                 "idempotence" => client["idempotence"] = json!(text == "true"),
                 "isolation" => client["isolation"] = json!(text),
+                "group" => client["group"] = json!(text),
                 "txid" => client["transactional_id"] = json!(text),
                 "pid" => {
                     let id = identity(&format!("{text}.0"))?;

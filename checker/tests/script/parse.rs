@@ -9,6 +9,7 @@
 //! P 9 x[0:a 1:b/3] y[?:c] info           poll of process 9; a/3 read under leader epoch 3;
 //!                       ?: offset untold; `corrupt=x@5`, `misplaced=x@6`; `rebalanced=x`
 //! T 4 S x a@1 P x[0:b] ok                a transaction; commit is ok, abort is fail
+//! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`)
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
 //! ~ T 4 ...              an operation that ends only after the next one
 //! promise acks=1        what the user says
@@ -108,6 +109,7 @@ fn parse_line(world: &mut World, line: &str) -> Parsed<()> {
         }
         ("P", [process, args @ ..]) => operation(world, number(process)?, Function::Poll, args),
         ("T", [process, args @ ..]) => operation(world, number(process)?, Function::Txn, args),
+        ("C", [process, group, rest @ ..]) => commit(world, number(process)?, group, rest),
         ("A" | "A!" | "U" | "U!", [process, keys @ ..]) => {
             assign(world, number(process)?, command, keys)
         }
@@ -278,6 +280,29 @@ fn poll(word: &str) -> Parsed<Poll> {
     let key = Key::from(key);
     let runs = (!epochs.is_empty()).then(|| (key.clone(), epochs));
     Ok((MicroOp::Poll { records: Some(vec![(key, records)]) }, runs))
+}
+
+fn commit(world: &mut World, process: u64, group: &str, words: &[&str]) -> Parsed<()> {
+    let mut done = world.event(process, EventKind::Ok, Function::Commit);
+    let mut offsets = Vec::new();
+    for word in words {
+        if let Some((key, offset)) = word.split_once('=') {
+            offsets.push((Key::from(key), number(offset)?));
+        } else if !outcome(word, &mut done, &mut [])? {
+            return Err(format!("unknown part {word} of a commit"));
+        }
+    }
+    let (group, generation) = group.split_once('.').map_or((group, None), |(g, n)| (g, Some(n)));
+    let mut invoke = world.event(process, EventKind::Invoke, Function::Commit);
+    for event in [&mut invoke, &mut done] {
+        event.extra.insert("group".to_owned(), group.into());
+        if let Some(generation) = generation {
+            event.extra.insert("generation".to_owned(), number::<i64>(generation)?.into());
+        }
+    }
+    world.push(invoke.with_value(EventValue::Offsets(offsets.clone())));
+    world.complete(done.with_value(EventValue::Offsets(offsets)));
+    Ok(())
 }
 
 fn assign(world: &mut World, process: u64, command: &str, words: &[&str]) -> Parsed<()> {

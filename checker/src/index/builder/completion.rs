@@ -8,7 +8,7 @@ use highwater_history::{
 
 use super::{
     super::{
-        KeyId, KeyIndex, Tried, is_identity_refusal,
+        GroupCommit, KeyId, KeyIndex, Tried, is_identity_refusal,
         operations::{OpId, Outcome, Requests},
         processes::Assignment,
     },
@@ -46,6 +46,9 @@ impl Builder<'_> {
         self.complete_sends(process, &completion, &pending)?;
         self.complete_polls(&completion);
         self.note_attempts(&completion, &pending);
+        if pending.f == Function::Commit {
+            self.note_commit(process, &completion);
+        }
         self.note_assignment(process, &completion, pending);
         Ok(())
     }
@@ -179,6 +182,20 @@ impl Builder<'_> {
                 records: pending.sends.iter().map(|send| (send.key, send.record)).collect(),
             });
         }
+    }
+
+    /// The offsets are those of the completion: a client that was told nothing repeats what it
+    /// asked.
+    fn note_commit(&mut self, process: u32, completion: &Completion<'_>) {
+        let event = completion.event;
+        let EventValue::Offsets(offsets) = &event.value else { return };
+        let offsets = offsets.iter().map(|(key, offset)| (self.key(key), *offset)).collect();
+        let named = event.extra.get("group").and_then(|group| group.as_str());
+        let of_session = || self.index.processes.client(process)?.group.as_deref();
+        let Some(group) = named.or_else(of_session).map(str::to_owned) else { return };
+        let generation = event.extra.get("generation").and_then(serde_json::Value::as_i64);
+        let op = completion.op;
+        self.index.commits.push(GroupCommit { op, process, group, generation, offsets });
     }
 
     fn note_assignment(&mut self, process: u32, completion: &Completion<'_>, pending: Pending) {

@@ -1,0 +1,119 @@
+//! A group's commits come from its members in order, and pass over nothing that nobody was given.
+
+use std::collections::BTreeSet;
+
+use highwater_history::{Offset, verdict::Finding};
+
+use super::{Decides, Entry, Judge, Need};
+use crate::{
+    finding::{Findings, Ruling},
+    index::{GroupCommit, operations::Outcome, records::RecordId},
+    view::{KeyView, RunView},
+};
+
+/// Counts commits that were accepted from a generation that was over, and records that a group passed
+/// over: below its committed offset or below what it was given, and given to no member. That a group
+/// is given a record again is legal.
+pub static ENTRY: Entry = Entry {
+    rules: &[60, 62, 63],
+    clauses: &["c.1.1", "c.1.2", "c.1.3", "c.1.4", "c.1.5"],
+    evidence: &["D8"],
+    anomalies: &["stale-commit", "group-skip"],
+    needs: &[Need::Elections],
+    decides: Decides::AtTheEnd,
+    judge: Judge::Run(judge),
+};
+
+fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
+    let groups = run.index.groups();
+    if groups.is_empty() {
+        findings.not_applicable("no consumer is in a group");
+    }
+    for group in groups {
+        let of_group = run.index.commits.iter().filter(|commit| commit.group == group);
+        let mut commits: Vec<&GroupCommit> = of_group.collect();
+        commits.sort_unstable_by_key(|commit| commit.op);
+        stale(run, &commits, findings);
+        let members = run.index.members(group);
+        for (id, view) in keys.iter().enumerate() {
+            let of_key = |commit: &&GroupCommit| {
+                let accepted = run.index.ops.get(commit.op).outcome == Outcome::Ok;
+                let offset = commit.offsets.iter().find(|(key, _)| *key as usize == id);
+                offset.filter(|_| accepted).map(|(_, offset)| *offset)
+            };
+            let committed = commits.iter().filter_map(of_key).max();
+            skipped(view, (group, &members), committed, findings);
+        }
+    }
+}
+
+/// Rule 63: a commit that was accepted although one of a later generation had been before it began.
+fn stale(run: &RunView<'_>, commits: &[&GroupCommit], findings: &mut Findings) {
+    let accepted = commits.iter().filter_map(|commit| {
+        let operation = run.index.ops.get(commit.op);
+        let generation = commit.generation.filter(|_| operation.outcome == Outcome::Ok)?;
+        Some((operation.completed?, generation))
+    });
+    let mut accepted: Vec<(u64, i64)> = accepted.collect();
+    accepted.sort_unstable();
+    let mut newest = None;
+    let mut next = accepted.iter().peekable();
+    for commit in commits {
+        let operation = run.index.ops.get(commit.op);
+        while let Some(before) = next.next_if(|(completed, _)| *completed < operation.invoked) {
+            newest = newest.max(Some((before.1, before.0)));
+        }
+        let (Some(generation), Some((newest, event))) = (commit.generation, newest) else {
+            continue;
+        };
+        if operation.outcome == Outcome::Ok && generation < newest {
+            let ruling = run.untimed().map_or(Ruling::Forbidden, Ruling::Permitted);
+            findings.rule("stale-commit", ruling, || Finding {
+                rule: 63,
+                evidence: "D11".to_owned(),
+                events: std::iter::once(event).chain(operation.events()).collect(),
+                why: format!(
+                    "group {} accepted a commit of generation {generation} after one of \
+                     generation {newest}",
+                    commit.group
+                ),
+                ..Finding::default()
+            });
+        }
+    }
+}
+
+/// Rule 60, for a group: what lies between the first record that it was given and the last one, or
+/// its committed offset, was given to a member.
+fn skipped(
+    view: &KeyView<'_>,
+    (group, members): (&str, &BTreeSet<u32>),
+    committed: Option<Offset>,
+    findings: &mut Findings,
+) {
+    let mut given: BTreeSet<Offset> = BTreeSet::new();
+    for run in view.key.reads.runs() {
+        if members.contains(&view.op(run.op).process) {
+            let places = view.key.reads.of(run);
+            given.extend(places.filter_map(|(at, id)| at.or_else(|| view.key.order.sole(id))));
+        }
+    }
+    let (Some(first), Some(last)) = (given.first().copied(), given.last().copied()) else { return };
+    let end = committed.map_or(last, |committed| committed.max(last));
+    for (offset, holders) in view.key.order.iter() {
+        if (first..end).contains(&offset) && !given.contains(&offset) {
+            let may_be_gone =
+                |id: &RecordId| view.deletion(offset).or_else(|| view.loss(*id, Some(offset)));
+            let ruling = holders.iter().map(may_be_gone).reduce(Ruling::and);
+            let ruling = ruling.expect("a known offset has a holder");
+            findings.rule("group-skip", ruling, || {
+                let how = match committed.filter(|committed| *committed > offset) {
+                    Some(committed) => format!("committed {committed}"),
+                    None => format!("was given {last}"),
+                };
+                let why = format!("group {group} {how}, and none of its members was given it");
+                view.finding(holders[0], Some(offset), 60, "D8", why)
+            });
+        }
+    }
+}
