@@ -192,6 +192,7 @@ impl Findings {
         if let Some(why) = other.undecided {
             self.undecided(why);
         }
+        self.not_applicable = self.not_applicable.take().or(other.not_applicable);
         self.losses.extend(other.losses);
     }
 }
