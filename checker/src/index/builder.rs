@@ -157,6 +157,7 @@ impl<'a> Builder<'a> {
             completed_at: TimeNs::MAX,
         });
         let sends = self.begin_sends(op, &event.value)?;
+        self.note_record_keys(&sends, event);
         let pending = Pending {
             op,
             f: event.f.clone(),
@@ -183,6 +184,17 @@ impl<'a> Builder<'a> {
             sends.push(PendingSend { micro, key: id, record });
         }
         Ok(sends)
+    }
+
+    fn note_record_keys(&mut self, sends: &[PendingSend], event: &Event) {
+        let Some(keys) = event.extra.get("record_keys").and_then(|keys| keys.as_array()) else {
+            return;
+        };
+        for send in sends {
+            if let Some(key) = keys.get(send.micro).and_then(|key| key.as_str()) {
+                self.index.record_keys.push((key.to_owned(), send.key, send.record));
+            }
+        }
     }
 
     fn named_keys(&mut self, value: &EventValue) -> Vec<KeyId> {

@@ -54,6 +54,8 @@ pub struct Index {
     pub others: Vec<Event>,
     /// Group commits, in the order in which they ended.
     pub commits: Vec<GroupCommit>,
+    /// Records that were sent with keys of their own: that key, and the record.
+    pub record_keys: Vec<(String, KeyId, RecordId)>,
     /// Operations whose attempts or errors rules 41 to 46 look at.
     pub tried: Vec<Tried>,
     /// The highest epoch of each producer id that some operation's identity shows.

@@ -5,6 +5,7 @@
 //!                       ok@? is an offset untold; info, info@0, fail; a process of its own
 //! 3: S x a ok@0 n2      the same by process 3, answered by node 2
 //! 3: S x a@1 b@3 ok     one operation that sends two records
+//!   keys=k,l               the keys of its records, parallel to its sends
 //!   tries=1:TIMEOUT,1:NONE id=7.0.5      its attempts (node:code) and its identity
 //! P 9 x[0:a 1:b/3] y[?:c] info           poll of process 9; a/3 read under leader epoch 3;
 //!                       ?: offset untold; `corrupt=x@5`, `misplaced=x@6`; `rebalanced=x`
@@ -179,7 +180,8 @@ fn operation(world: &mut World, process: u64, f: Function, args: &[&str]) -> Par
     if asked.is_empty() && f == Function::Poll {
         asked.push(MicroOp::Poll { records: None });
     }
-    let invoke = world.event(process, EventKind::Invoke, f).with_value(EventValue::Ops(asked));
+    let mut invoke = world.event(process, EventKind::Invoke, f).with_value(EventValue::Ops(asked));
+    invoke.extra = done.extra.clone();
     world.push(invoke);
     let waited = world.pass_meanwhile()?;
     if let Some(Attempts::List(attempts)) = &mut done.attempts {
@@ -215,6 +217,10 @@ fn beside(word: &str, done: &mut Event) -> Parsed<bool> {
         "tries" if text == "hidden" => done.attempts = Some(Attempts::Hidden),
         "tries" => done.attempts = Some(attempts(text, done.time)?),
         "id" => done.id = Some(identity(text)?),
+        "keys" => {
+            let keys: Vec<&str> = text.split(',').collect();
+            done.extra.insert("record_keys".to_owned(), keys.into());
+        }
         "rebalanced" => {
             let moved = Rebalance { keys: vec![Key::from(text)], extra: Default::default() };
             done.rebalance_log = Some(vec![moved]);
