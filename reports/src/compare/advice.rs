@@ -96,18 +96,31 @@ fn median(calm: &[CalmCell], acks: Acks, flushed: bool) -> Option<f64> {
 
 fn latency(calm: &[CalmCell]) -> Option<String> {
     let (all, one) = (lightest(calm, Acks::All, false)?, lightest(calm, Acks::One, false)?);
-    let [all_p50, one_p50] = [all.latency_ms.p50?, one.latency_ms.p50?].map(significant);
+    let mut took = vec![
+        format!("acks=all took {} in the median{}", p50(all)?, p99(all)),
+        format!("acks=1 {}{}", p50(one)?, p99(one)),
+    ];
+    let zero = lightest(calm, Acks::Zero, false);
+    took.extend(zero.and_then(p50).map(|p50| format!("acks=0 {p50}")));
+    let flushed = lightest(calm, Acks::All, true);
+    let flushed =
+        flushed.and_then(p50).map(|p50| format!("; acks=all with every batch flushed {p50}"));
     let offered = count(all.offered_per_s.into());
-    let took = format!("Without faults, at {offered} sends a second, acks=all took {all_p50} ms");
-    Some(match (all.latency_ms.p99, one.latency_ms.p99) {
-        (Some(all_p99), Some(one_p99)) => {
-            let [all_p99, one_p99] = [all_p99, one_p99].map(significant);
-            format!(
-                "{took} in the median and {all_p99} ms at p99, acks=1 {one_p50} and {one_p99} ms."
-            )
-        }
-        _ => format!("{took} in the median, acks=1 {one_p50} ms."),
-    })
+    Some(format!(
+        "Without faults, at {offered} sends a second, {}{}.",
+        took.join(", "),
+        flushed.unwrap_or_default()
+    ))
+}
+
+fn p50(cell: &CalmCell) -> Option<String> {
+    cell.latency_ms.p50.map(|p50| significant(p50) + " ms")
+}
+
+/// Nothing where too few sends tell it.
+fn p99(cell: &CalmCell) -> String {
+    let told = |p99| format!(" ({} ms at p99)", significant(p99));
+    cell.latency_ms.p99.map_or_else(String::new, told)
 }
 
 fn percent(part: f64) -> String {
@@ -203,9 +216,14 @@ mod tests {
         let calm = [calm(Acks::All, false, 1.0), calm(Acks::One, false, 0.5)];
         let text = of(&cells, &calm).join("\n");
         assert!(
-            text.contains("acks=all took 1 ms in the median and 2 ms at p99, acks=1 0.5"),
+            text.contains("acks=all took 1 ms in the median (2 ms at p99), acks=1 0.5 ms (1 ms"),
             "{text}"
         );
+        let more = [self::calm(Acks::Zero, false, 0.1), self::calm(Acks::All, true, 3.0)];
+        let calm = [more, calm].concat();
+        let text = of(&cells, &calm).join("\n");
+        let rest = ", acks=0 0.1 ms; acks=all with every batch flushed 3 ms.";
+        assert!(text.contains(rest), "{text}");
         let cells = [cell(Acks::All, 2, false, 0, 0.7), cell(Acks::One, 2, false, 50, 0.9)];
         let text = of(&cells, &calm).join("\n");
         assert!(
@@ -223,8 +241,8 @@ mod tests {
     fn a_quantile_that_nobody_knows_is_not_named() {
         let mut calm = [calm(Acks::All, false, 1.0), calm(Acks::One, false, 0.5)];
         calm[1].latency_ms.p99 = None;
-        let took = "Without faults, at 500 sends a second, acks=all took 1 ms in the median, \
-                    acks=1 0.5 ms.";
+        let took = "Without faults, at 500 sends a second, acks=all took 1 ms in the median (2 ms \
+                    at p99), acks=1 0.5 ms.";
         assert_eq!(of(&[], &calm), [took]);
         calm[0].latency_ms.p50 = None;
         assert!(of(&[], &calm).is_empty());
