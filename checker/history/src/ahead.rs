@@ -76,7 +76,7 @@ fn read_with<T>(
         drop(parsed);
         let (mut reader, failed) = reading.join().expect("reading does not panic");
         match ended {
-            // How far the reader came by then hangs on the threads, and so does what it found there.
+            // How far the reader came by then, and what it found there, hangs on the threads.
             ControlFlow::Break(Ended::BrokeOff(broke_off)) => {
                 return Ok(ReadTo { broke_off: Some(broke_off), dropped_line: None });
             }

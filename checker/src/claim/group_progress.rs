@@ -11,9 +11,9 @@ use crate::{
     view::{KeyView, RunView},
 };
 
-/// Counts commits that were accepted from a generation that was over, and records that a group passed
-/// over: below its committed offset or below what it was given, and given to no member. That a group
-/// is given a record again is legal.
+/// Counts commits that were accepted from a generation that was over, and records that a group
+/// passed over: below its committed offset or below what it was given, and given to no member. That
+/// a group is given a record again is legal.
 pub static ENTRY: Entry = Entry {
     rules: &[60, 62, 63],
     clauses: &["c.1.1", "c.1.2", "c.1.3", "c.1.4", "c.1.5"],

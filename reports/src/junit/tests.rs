@@ -17,7 +17,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// A verdict that puts its texts wherever the report has a place for them.
-fn verdict(judged: &str, texts: &[String]) -> Verdict {
+fn verdict((judged, of_claim): (&str, &str), texts: &[String]) -> Verdict {
     let [claim, title, reason, why, assertion, seen, reproduce] = texts else {
         panic!("seven texts");
     };
@@ -26,7 +26,7 @@ fn verdict(judged: &str, texts: &[String]) -> Verdict {
         "permitted": {}, "metrics": {}, "counts": Counts::default(), "faults": [],
         "notes": [], "reproduce": reproduce,
         "claims": [{
-            "claim": claim, "title": title, "rules": [2], "verdict": judged, "reason": reason,
+            "claim": claim, "title": title, "rules": [2], "verdict": of_claim, "reason": reason,
             "anomalies": {(why): 1}, "permitted": {(why): 1}, "clauses": {},
             "findings": [{
                 "anomaly": claim, "key": "t-0", "rule": 2, "evidence": why, "events": [],
@@ -44,9 +44,10 @@ proptest! {
     #[test]
     fn a_report_is_well_formed_whatever_the_verdict_says(
         judged in select(vec!["valid", "invalid", "unknown", "vacuous"]),
+        of_claim in select(vec!["valid", "permitted-only", "not-applicable", "unknown", "invalid"]),
         texts in vec(text(), 7),
     ) {
-        let xml = xml(&verdict(judged, &texts)).unwrap();
+        let xml = xml(&verdict((judged, of_claim), &texts)).unwrap();
         // XML 1.0, production 2.
         let allowed = |c: char| {
             matches!(u32::from(c), 0x9 | 0xa | 0xd | 0x20..=0xd7ff | 0xe000..=0xfffd
