@@ -82,12 +82,12 @@ pub fn check(evidence: &Evidence, options: &Options) -> Result<Verdict, CheckErr
             claims.push(verdict);
             measured.extend(losses.map(|losses| (name.clone(), losses)));
         }
-        let missing = whole::without_final_log(run, keys);
-        (claims, coverage::floors(run, keys), metrics::of(run, keys, measured), missing)
+        let without_log = whole::without_final_log(run, keys);
+        (claims, coverage::floors(run, keys), metrics::of(run, keys, measured), without_log)
     };
-    let (claims, coverage, metrics, mut missing) =
+    let (claims, coverage, metrics, without_log) =
         viewed(evidence, options, (&index, dropped_line.is_some()), judge);
-    missing.extend(evidence.incomplete.iter().cloned());
+    let missing = evidence.incomplete.iter().cloned().chain(without_log).collect();
     let judged = Judged { evidence, index: &index, unfit, claims, coverage, notes, missing };
     let mut verdict = verdict(judged, metrics);
     assertions::judge(&mut verdict, evidence, options);
