@@ -220,7 +220,8 @@ impl Evidence {
             let events = if found == 1 { "event" } else { "events" };
             self.notes.push(format!("{name} has {found} {events}, outcome.json tells of {told}"));
             self.incomplete.push(format!("{name} ({found} of {told} events)"));
-            self.history = History::File(HistoryFile { path, is_cut: found < told });
+            self.history =
+                History::File(HistoryFile { is_cut: found < told, ..HistoryFile::from(&path) });
         }
         Ok(())
     }

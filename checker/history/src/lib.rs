@@ -5,11 +5,14 @@
 //! each of them with examples that a test reads.
 
 pub mod ahead;
+pub mod convert;
 pub mod dump_folder;
 pub mod dumps;
+mod edn;
 pub mod event;
 pub mod format;
 pub mod journal;
+mod jsonl;
 pub mod lines;
 pub mod manifest;
 pub mod metadata;

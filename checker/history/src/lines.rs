@@ -183,7 +183,8 @@ impl<L: Line> LineWriter<L> {
 /// What the names of files end in that are not complete yet.
 const UNFINISHED: &str = "part";
 
-fn unfinished(file: &Path) -> PathBuf {
+/// Where a file is until it is complete.
+pub(crate) fn unfinished(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".");
     name.push(UNFINISHED);

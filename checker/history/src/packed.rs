@@ -19,17 +19,9 @@ pub(crate) struct LineReader {
 }
 
 impl LineReader {
-    const BUFFER_BYTES: usize = 1 << 18;
-
     /// Opens a file.
     pub(crate) fn open(file: &Path) -> io::Result<Self> {
-        let input = File::open(file)?;
-        let unpacked: Box<dyn Read + Send> = match suffix(file) {
-            "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
-            "zst" => Box::new(zstd::Decoder::new(input)?),
-            _ => Box::new(input),
-        };
-        let input = Box::new(BufReader::with_capacity(Self::BUFFER_BYTES, unpacked));
+        let input = unpacked(file, File::open(file)?)?;
         Ok(Self { input, text: String::new(), cut: false })
     }
 
@@ -47,16 +39,15 @@ impl LineReader {
     /// What it means that unpacking failed after `rest`: a packing that ends too early was cut, but
     /// only if what it held ends as a cut line does. Anything else is damage.
     fn end_packing(&mut self, error: io::Error, rest: &[u8]) -> io::Result<()> {
-        if error.raw_os_error().is_some() {
-            return Err(error);
-        }
         let is_cut = serde_json::from_slice::<IgnoredAny>(rest).is_ok() || goes_on(rest);
-        if error.kind() == io::ErrorKind::UnexpectedEof && is_cut {
-            self.cut = true;
-            return Ok(());
+        match Damage::of(error) {
+            Damage::Cut(_) if is_cut => {
+                self.cut = true;
+                Ok(())
+            }
+            Damage::Cut(error) => Err(damaged(&error)),
+            Damage::Other(error) => Err(error),
         }
-        let why = format!("its packing is damaged: {error}");
-        Err(io::Error::new(io::ErrorKind::InvalidData, why))
     }
 
     /// How many lines have their end, from here to the file's end; an incomplete last one becomes
@@ -101,6 +92,41 @@ impl LineReader {
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
+}
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// What a file holds; names ending in `.gz` and `.zst` are unpacked.
+pub(crate) fn unpacked(name: &Path, input: File) -> io::Result<Box<dyn BufRead + Send>> {
+    let unpacked: Box<dyn Read + Send> = match suffix(name) {
+        "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
+        "zst" => Box::new(zstd::Decoder::new(input)?),
+        _ => Box::new(input),
+    };
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+}
+
+/// What it means that unpacking failed.
+pub(crate) enum Damage {
+    /// The packing ends too early.
+    Cut(io::Error),
+    /// The system failed, or the packing is damaged.
+    Other(io::Error),
+}
+
+impl Damage {
+    pub(crate) fn of(error: io::Error) -> Self {
+        match error.kind() {
+            _ if error.raw_os_error().is_some() => Self::Other(error),
+            io::ErrorKind::UnexpectedEof => Self::Cut(error),
+            _ => Self::Other(damaged(&error)),
+        }
+    }
+}
+
+/// The error of a packing that is none.
+fn damaged(error: &io::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("its packing is damaged: {error}"))
 }
 
 /// A line as text. A last one that was cut within a character keeps what is whole, and a sign for

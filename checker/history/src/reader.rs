@@ -1,30 +1,50 @@
-//! Reads a history event by event, plain or packed by suffix.
+//! Reads a history event by event: JSON lines or Jepsen's EDN, plain or packed by suffix.
 
-use std::path::{Path, PathBuf};
-
-use crate::{
-    event::Event,
-    format::{FormatError, check_kind, check_version},
-    packed::LineReader,
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
 };
 
-/// The history format that this program reads and writes.
-pub const HISTORY_FORMAT: u64 = 1;
-/// The kind that a history's header may say.
-const HISTORY: &str = "history";
+pub use crate::jsonl::{Block, HISTORY_FORMAT};
+use crate::{edn::EdnReader, event::Event, format::FormatError, jsonl::JsonlReader};
+
+/// How a history is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryFormat {
+    /// JSON lines.
+    Jsonl,
+    /// Jepsen's EDN.
+    Edn,
+}
+
+impl HistoryFormat {
+    /// What a file's name says: `.jsonl` or `.edn`, also before `.gz` or `.zst`.
+    pub fn named(file: &Path) -> Option<Self> {
+        let packed = file.extension().is_some_and(|suffix| suffix == "gz" || suffix == "zst");
+        let name = if packed { Path::new(file.file_stem()?) } else { file };
+        match name.extension().and_then(OsStr::to_str) {
+            Some("jsonl") => Some(Self::Jsonl),
+            Some("edn") => Some(Self::Edn),
+            _ => None,
+        }
+    }
+}
 
 /// A history file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFile {
     /// Where it is.
     pub path: PathBuf,
+    /// How it is written.
+    pub format: HistoryFormat,
     /// Whether events are known to be missing where it ends, as when it was cut at a line's end.
     pub is_cut: bool,
 }
 
 impl From<&Path> for HistoryFile {
     fn from(path: &Path) -> Self {
-        Self { path: path.to_owned(), is_cut: false }
+        let format = HistoryFormat::named(path).unwrap_or(HistoryFormat::Jsonl);
+        Self { path: path.to_owned(), format, is_cut: false }
     }
 }
 
@@ -41,137 +61,74 @@ impl From<&HistoryFile> for HistoryFile {
 }
 
 /// Reads a history in order; ends at the file's end.
-pub struct HistoryReader {
-    file: PathBuf,
-    is_cut: bool,
-    input: LineReader,
-    line: u64,
-    dropped: Option<u64>,
+pub struct HistoryReader(Input);
+
+enum Input {
+    Jsonl(JsonlReader),
+    Edn(EdnReader),
 }
 
 impl HistoryReader {
-    /// Opens a history: JSON lines, `.gz` and `.zst` unpacked.
+    /// Opens a history; names ending in `.gz` and `.zst` are unpacked.
     pub fn open(file: impl Into<HistoryFile>) -> Result<Self, FormatError> {
-        let HistoryFile { path, is_cut } = file.into();
-        let input = LineReader::open(&path).map_err(|source| FormatError::io(&path, source))?;
-        Ok(Self { file: path, is_cut, input, line: 0, dropped: None })
+        let file = file.into();
+        Ok(Self(match file.format {
+            HistoryFormat::Jsonl => Input::Jsonl(JsonlReader::open(file.path, file.is_cut)?),
+            HistoryFormat::Edn => Input::Edn(EdnReader::open(&file.path, file.is_cut)?),
+        }))
     }
 
-    /// How many events there are from here on, counted by lines and unparsed; an incomplete last
-    /// line is none.
-    pub fn count(mut self) -> Result<u64, FormatError> {
-        let first = u64::from(self.next_line()?.is_some());
-        if first > 0 && self.input.is_last() {
-            return Ok(self.ends_whole());
+    /// How many events there are from here on; an incomplete last one is none. JSON lines are
+    /// counted unparsed.
+    pub fn count(self) -> Result<u64, FormatError> {
+        match self.0 {
+            Input::Jsonl(reader) => reader.count(),
+            Input::Edn(mut reader) => {
+                let mut events = 0;
+                while reader.read_next()?.is_some() {
+                    events += 1;
+                }
+                Ok(events)
+            }
         }
-        let rest = self.input.count().map_err(|source| FormatError::io(&self.file, source))?;
-        Ok(first + rest + self.ends_whole())
-    }
-
-    /// 1 where the last line lacks nothing but its end.
-    fn ends_whole(&self) -> u64 {
-        u64::from(serde_json::from_str::<Event>(self.input.text()).is_ok())
     }
 
     /// The line that the last event stood on, counted from 1.
     pub fn line(&self) -> u64 {
-        self.line
+        match &self.0 {
+            Input::Jsonl(reader) => reader.line(),
+            Input::Edn(reader) => reader.line(),
+        }
     }
 
     /// The number of the line from which on the history is missing: an incomplete last one, which
     /// was dropped, or the one after the last.
     pub fn dropped_line(&self) -> Option<u64> {
-        self.dropped
+        match &self.0 {
+            Input::Jsonl(reader) => reader.dropped_line(),
+            Input::Edn(reader) => reader.dropped_line(),
+        }
     }
 
-    /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part
-    /// of each event and want it fast. A line that cannot be parsed goes to
+    /// About so many bytes of whole JSON lines, unparsed, or none at the end: for those who want a
+    /// part of each event and want it fast. A line that cannot be parsed goes to
     /// [`HistoryReader::broken`].
     pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
-        let mut text = String::with_capacity(bytes);
-        let mut first_line = None;
-        while text.len() < bytes {
-            let Some(line) = self.next_line()? else { break };
-            text.push_str(line);
-            first_line.get_or_insert(self.line);
-        }
-        Ok(first_line.map(|first_line| Block { first_line, text }))
-    }
-
-    fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
-        loop {
-            let line = self.line + 1;
-            let wrong = |said| FormatError::reading(&self.file, line, said);
-            if !self.input.advance().map_err(wrong)? {
-                if self.is_cut || self.input.is_cut() {
-                    self.dropped.get_or_insert(line);
-                }
-                return Ok(None);
-            }
-            self.line = line;
-            if self.line > 1 || !self.is_header()? {
-                return Ok(Some(self.input.text()));
-            }
+        match &mut self.0 {
+            Input::Jsonl(reader) => reader.next_block(bytes),
+            Input::Edn(reader) => Block::of_events(bytes, || {
+                Ok(reader.read_next()?.map(|event| (reader.line(), event)))
+            }),
         }
     }
 
     /// What it means that a line is no event: an error, unless it is the incomplete last one, which
     /// is dropped and ends the history.
     pub fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
-        if text.ends_with('\n') {
-            let why = if text.trim().is_empty() { "it is empty" } else { &why };
-            return Err(FormatError::line(&self.file, line, why));
+        match &mut self.0 {
+            Input::Jsonl(reader) => reader.broken(line, text, why),
+            Input::Edn(reader) => Err(reader.wrong(line, &why)),
         }
-        self.dropped = Some(line);
-        Ok(())
-    }
-
-    fn read_next(&mut self) -> Result<Option<Event>, FormatError> {
-        let Some(text) = self.next_line()? else { return Ok(None) };
-        match serde_json::from_str(text) {
-            Ok(event) => Ok(Some(event)),
-            Err(error) => {
-                let text = self.input.text().to_owned();
-                self.broken(self.line, &text, error.to_string()).map(|()| None)
-            }
-        }
-    }
-
-    /// A history may begin with a line that says its version and is no event.
-    fn is_header(&self) -> Result<bool, FormatError> {
-        #[derive(serde::Deserialize)]
-        struct Header {
-            format: serde_json::Value,
-            kind: Option<serde_json::Value>,
-            index: Option<serde::de::IgnoredAny>,
-        }
-        match serde_json::from_str::<Header>(self.input.text()) {
-            Ok(Header { format, kind, index: None }) => {
-                let kind = kind.unwrap_or(HISTORY.into());
-                let kind = kind.as_str().map_or_else(|| kind.to_string(), str::to_owned);
-                check_kind(&self.file, &kind, HISTORY)?;
-                let format = format.as_u64().ok_or_else(|| {
-                    let why = format!("field `format`: {format}, expected a number");
-                    FormatError::line(&self.file, 1, &why)
-                })?;
-                check_version(&self.file, HISTORY, format, HISTORY_FORMAT)?;
-                Ok(true)
-            }
-            Ok(_) | Err(_) => Ok(false),
-        }
-    }
-}
-
-/// Whole lines of a history; only the file's very last one may lack its end.
-pub struct Block {
-    first_line: u64,
-    text: String,
-}
-
-impl Block {
-    /// Each line with its number, counted from 1.
-    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        (self.first_line..).zip(self.text.split_inclusive('\n'))
     }
 }
 
@@ -179,6 +136,10 @@ impl Iterator for HistoryReader {
     type Item = Result<Event, FormatError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read_next().transpose()
+        let next = match &mut self.0 {
+            Input::Jsonl(reader) => reader.read_next(),
+            Input::Edn(reader) => reader.read_next(),
+        };
+        next.transpose()
     }
 }

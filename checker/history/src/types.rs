@@ -70,6 +70,12 @@ impl From<String> for Key {
     }
 }
 
+impl From<SmolStr> for Key {
+    fn from(text: SmolStr) -> Self {
+        Self(text)
+    }
+}
+
 impl Deref for Key {
     type Target = str;
 

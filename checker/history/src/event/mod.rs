@@ -7,7 +7,7 @@ mod detail;
 mod micro_op;
 mod open;
 mod read;
-mod value;
+pub(crate) mod value;
 mod write;
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub enum EventValue {
 }
 
 /// Reads a value as the function of its event shapes it.
-pub(super) struct ValueOf<'a> {
+pub(crate) struct ValueOf<'a> {
     pub process: &'a Process,
     pub f: &'a Function,
 }
