@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use highwater_history::{Promise, RunFolder, format::Document};
+use highwater_history::{Promise, RunFolder, format::Document, reader::HistoryFormat};
 
 use crate::{
-    Verdict, check,
+    History, Verdict, check,
     evidence::{Evidence, Instead},
     judge::Options,
     text,
@@ -16,13 +16,10 @@ use crate::{
 /// Exit status for a wrong option or a file that cannot be read as what it should be.
 pub const USAGE: u8 = 64;
 
-/// Why a history of Jepsen's is refused.
-const NO_EDN: &str = "Jepsen's EDN is not read yet; write the history as JSON lines";
-
 /// What to judge and how.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
-    /// A run folder, or a history file (.jsonl, also .gz or .zst).
+    /// A run folder, or a history file (.jsonl or .edn, also with .gz or .zst).
     pub path: PathBuf,
     /// The history's format.
     #[arg(long, value_enum, default_value_t = Format::Auto)]
@@ -47,24 +44,28 @@ pub struct CheckArgs {
 /// The history's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// By suffix and content.
+    /// By suffix: .edn is Jepsen's EDN, all else JSON lines.
     Auto,
     /// JSON lines.
     Jsonl,
-    /// Jepsen's EDN: not read yet.
+    /// The history.edn of Jepsen's Kafka workload.
     JepsenEdn,
+}
+
+impl Format {
+    /// The format, where the user names one.
+    fn named(self) -> Option<HistoryFormat> {
+        match self {
+            Self::Auto => None,
+            Self::Jsonl => Some(HistoryFormat::Jsonl),
+            Self::JepsenEdn => Some(HistoryFormat::Edn),
+        }
+    }
 }
 
 impl CheckArgs {
     /// Reads the evidence and judges it. Errors are the user's: bad option or bad file.
     pub fn judge(&self) -> anyhow::Result<Verdict> {
-        match self.format {
-            Format::Auto if self.path.extension().is_some_and(|suffix| suffix == "edn") => {
-                anyhow::bail!("{}: {NO_EDN}", self.path.display())
-            }
-            Format::Auto | Format::Jsonl => {}
-            Format::JepsenEdn => anyhow::bail!("{}: {NO_EDN}", self.path.display()),
-        }
         let mut promise = Promise::default();
         for text in &self.promises {
             promise.set(text)?;
@@ -74,7 +75,13 @@ impl CheckArgs {
             anyhow::bail!("the run in {folder} is still going on; judge it once it has ended");
         }
         let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
-        let evidence = Evidence::load(&self.path, &instead)?;
+        let mut evidence = Evidence::load(&self.path, &instead)?;
+        if let (Some(format), History::File(file)) = (self.format.named(), &mut evidence.history) {
+            if self.path.is_dir() && format != file.format {
+                anyhow::bail!("{folder}: the history of a run folder is JSON lines");
+            }
+            file.format = format;
+        }
         Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
     }
 

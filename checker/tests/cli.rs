@@ -386,7 +386,10 @@ fn wrong_options_are_refused() {
     refuse(&["--promise", "min.insync.replicas=two"], &["a number"]);
     refuse(&["--frobnicate"], &["--frobnicate"]);
     refuse(&["--format", "yaml"], &["yaml", "jsonl"]);
-    refuse(&["--format", "jepsen-edn"], &["EDN is not read yet"]);
+    refuse(&["--format", "jepsen-edn"], &["history.jsonl: line 1: a keyword lacks its name"]);
+    let folder = run.folder.path();
+    let refused = check(folder, &["--format", "jepsen-edn"]);
+    assert_refused(&refused, &["the history of a run folder is JSON lines"]);
     refuse(&["--manifest", "/nowhere/manifest.json"], &["/nowhere/manifest.json"]);
     refuse(&["--dumps", "/nowhere"], &["/nowhere"]);
 }

@@ -4,13 +4,14 @@ use std::{fs, path::PathBuf};
 
 use highwater_history::{
     Event, Manifest, Outcome, Verdict,
+    convert::convert,
     dumps::DumpBatch,
     format::Document,
     journal::{Act, JournalEntry, left_to_heal},
     lines::{Line, LineWriter, Lines},
     metadata::MetadataRecord,
     outcome::Ended,
-    reader::HistoryReader,
+    reader::{HistoryFormat, HistoryReader},
     samples::Sample,
 };
 use serde_json::Value;
@@ -168,6 +169,24 @@ fn history() {
         let written: Vec<Value> =
             events.iter().map(|event| serde_json::to_value(event).expect("JSON")).collect();
         assert_eq!(written, text.lines().map(json).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn jepsens_history() {
+    for text in examples_of("edn history") {
+        let folder = TempDir::new().expect("a temporary folder");
+        let edn = file_with(&folder, "history.edn", &text);
+        let [ours, back] = ["ours.jsonl", "back.edn"].map(|name| folder.path().join(name));
+        convert(&(&edn).into(), &ours, HistoryFormat::Jsonl).expect("the example is read");
+        convert(&(&ours).into(), &back, HistoryFormat::Edn).expect("what was read is written");
+        let written = fs::read_to_string(&back).expect("what was written is there");
+        // An error with a text beside its code is a map.
+        let wanted = text.replace(
+            r#":rebalance-log [{:keys [0 1]}], :error [:timeout "2 s"]"#,
+            r#":error {:code "timeout", :said ["2 s"]}, :rebalance-log [{:keys [0 1]}]"#,
+        );
+        assert_eq!(written, wanted);
     }
 }
 
