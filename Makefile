@@ -32,7 +32,7 @@ test: ## all that the gate tests; ends with `N passed, N failed`
 	@.ci/setup
 	@python3 .ci/stages.py
 
-build: ## the release binaries (highwater, highwater-node, highwater-check) and the shim
+build: ## the release binaries (highwater, highwater-node, highwater-check, highwater-convert) and the shim
 	@.ci/setup rust
 	@cargo build --quiet --release -p highwater-node -p highwater-checker -p highwater-harness -p highwater-shim
 
