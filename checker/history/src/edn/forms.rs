@@ -15,8 +15,8 @@ use super::{
 };
 use crate::packed::{Damage, unpacked};
 
-/// The longest operation that is read; a poll of a million records takes half of it.
-const MAX_FORM_BYTES: usize = 32 << 20;
+/// The longest operation that is read; how many forms it may hold is limited beside that.
+const MAX_FORM_BYTES: usize = 16 << 20;
 
 /// A form within the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

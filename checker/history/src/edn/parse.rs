@@ -10,6 +10,10 @@ use super::token::{ends_token, is_blank, number, shortened, unescaped};
 /// How deep a form may nest, as deep as JSON is read: what is converted can be read again.
 pub(super) const MAX_DEPTH: usize = 127;
 
+/// How many forms one form may hold, since the smallest take a hundred times their text: a poll of
+/// 300,000 records is read.
+pub(super) const MAX_FORMS: usize = 1_000_000;
+
 /// An EDN value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Edn<'a> {
@@ -38,7 +42,7 @@ pub(super) struct Broken {
 
 /// Parses a text that is one form, blanks and comments aside.
 pub(super) fn parse(text: &str) -> Result<Edn<'_>, Broken> {
-    let mut parser = Parser { text, at: 0 };
+    let mut parser = Parser { text, at: 0, forms: 0 };
     let form = parser.form(0)?.ok_or_else(|| parser.ends_or_closes())?;
     parser.skip_blank();
     match parser.peek() {
@@ -50,6 +54,8 @@ pub(super) fn parse(text: &str) -> Result<Edn<'_>, Broken> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// How many forms were begun.
+    forms: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -92,9 +98,15 @@ impl<'a> Parser<'a> {
         }
         loop {
             self.skip_blank();
-            let Some(byte) = self.peek() else { return Ok(None) };
+            let byte = match self.peek() {
+                None | Some(b')' | b']' | b'}') => return Ok(None),
+                Some(byte) => byte,
+            };
+            self.forms += 1;
+            if self.forms > MAX_FORMS {
+                return Err(self.wrong(format!("an operation holds more than {MAX_FORMS} values")));
+            }
             let form = match byte {
-                b')' | b']' | b'}' => return Ok(None),
                 b'[' => self.list(b']', depth)?,
                 b'(' => self.list(b')', depth)?,
                 b'{' => self.map(depth)?,

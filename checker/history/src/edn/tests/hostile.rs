@@ -44,11 +44,19 @@ fn a_name_within_a_name_does_not_explode() {
 #[test]
 fn an_operation_without_end_is_refused() {
     for endless in ["{\"", "{:a [1 ", "{ ;"] {
-        let text = endless.to_owned() + &"1 ".repeat(17 << 20);
-        assert_eq!(refusal(&text), "h.edn: line 1: an operation is longer than 32 MiB");
+        let text = endless.to_owned() + &"1 ".repeat(9 << 20);
+        assert_eq!(refusal(&text), "h.edn: line 1: an operation is longer than 16 MiB");
     }
-    let token = format!("#_{}", "a".repeat(33 << 20));
-    assert_eq!(refusal(&token), "h.edn: line 1: an operation is longer than 32 MiB");
+    let token = format!("#_{}", "a".repeat(17 << 20));
+    assert_eq!(refusal(&token), "h.edn: line 1: an operation is longer than 16 MiB");
+}
+
+#[test]
+fn an_operation_of_too_many_values_is_refused() {
+    for small in ["{1 1}", "[1]", "()", "1 ", "#_1 "] {
+        let text = format!("{{:x [{}]}}", small.repeat(1_000_000));
+        assert_eq!(refusal(&text), "h.edn: line 1: an operation holds more than 1000000 values");
+    }
 }
 
 #[test]
