@@ -120,6 +120,17 @@ fn what_fails_leaves_the_target_as_it_was() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 3, "no part is left");
 }
 
+#[test]
+fn reading_ends_behind_what_is_wrong() {
+    let folder = folder();
+    for broken in ["{:index 2}", "{:a }", ":x"] {
+        let text = format!("{EDN}{broken}\n{EDN}");
+        let reader = HistoryReader::open(&file_with(&folder, "h.edn", text)).expect("it opens");
+        let read: Vec<bool> = reader.map(|event| event.is_ok()).collect();
+        assert_eq!(read, [true, true, false], "{broken}");
+    }
+}
+
 /// Those who take lines get those of our own format, whatever the file's is.
 #[test]
 fn blocks_of_lines_are_json() {

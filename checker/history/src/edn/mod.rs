@@ -36,6 +36,8 @@ pub(crate) struct EdnReader {
     read: u64,
     line: u64,
     dropped: Option<u64>,
+    /// Whether something was wrong, behind which nothing is read.
+    has_failed: bool,
 }
 
 impl EdnReader {
@@ -46,7 +48,15 @@ impl EdnReader {
     }
 
     fn of(file: &Path, is_cut: bool, forms: Forms) -> Self {
-        Self { file: file.to_owned(), is_cut, forms, read: 0, line: 0, dropped: None }
+        Self {
+            file: file.to_owned(),
+            is_cut,
+            forms,
+            read: 0,
+            line: 0,
+            dropped: None,
+            has_failed: false,
+        }
     }
 
     /// The line that the last event began on, counted from 1.
@@ -59,8 +69,17 @@ impl EdnReader {
         self.dropped
     }
 
-    /// The next event.
+    /// The next event; none behind what was wrong.
     pub(crate) fn read_next(&mut self) -> Result<Option<Event>, FormatError> {
+        if self.has_failed {
+            return Ok(None);
+        }
+        let next = self.next_event();
+        self.has_failed = next.is_err();
+        next
+    }
+
+    fn next_event(&mut self) -> Result<Option<Event>, FormatError> {
         let found = match self.forms.find() {
             Ok(found) => found,
             Err(NoForm::Io(said)) => return Err(FormatError::io(&self.file, said)),
