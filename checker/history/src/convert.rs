@@ -65,8 +65,8 @@ pub fn convert(
     let written = match format {
         HistoryFormat::Jsonl => write(from, to, Target::Jsonl),
         HistoryFormat::Edn => match write(from, to, Target::Edn(Keys::Numbers)) {
-            // Most histories have keys of one kind, so that looking for others first would cost more
-            // than beginning again.
+            // Most histories have keys of one kind: looking for others first would cost more than
+            // beginning again.
             Err(Stopped::Mixed) => write(from, to, Target::Edn(Keys::Texts)),
             written => written,
         },

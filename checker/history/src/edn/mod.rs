@@ -111,8 +111,8 @@ impl EdnReader {
         Ok(event)
     }
 
-    /// Whether what the file ends within is the beginning of an operation. A packing that is damaged
-    /// may end early too.
+    /// Whether what the file ends within is the beginning of an operation. A packing that is
+    /// damaged may end early too.
     fn check_cut(&self, length: usize) -> Result<(), FormatError> {
         let bytes = self.forms.bytes(length);
         // A character may have been cut too.

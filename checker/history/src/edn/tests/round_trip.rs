@@ -96,7 +96,8 @@ fn any_attempts() -> impl Strategy<Value = Attempts> {
 
 fn any_process() -> impl Strategy<Value = Process> {
     let other = "n[a-z ]{0,5}".prop_map(|name| Process::Other(name.as_str().into()));
-    prop_oneof![8 => any::<u64>().prop_map(Process::Client), 1 => Just(Process::Nemesis), 1 => other]
+    let client = any::<u64>().prop_map(Process::Client);
+    prop_oneof![8 => client, 1 => Just(Process::Nemesis), 1 => other]
 }
 
 prop_compose! {
