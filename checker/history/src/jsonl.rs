@@ -67,7 +67,7 @@ impl JsonlReader {
             text.push_str(line);
             first_line.get_or_insert(self.line);
         }
-        Ok(first_line.map(|first_line| Block { first_line, text }))
+        Ok(first_line.map(|first_line| Block { first_line, text, came_from: None }))
     }
 
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
@@ -139,28 +139,46 @@ impl JsonlReader {
 pub struct Block {
     first_line: u64,
     text: String,
+    /// The lines that events came from which were not JSON there, and may not follow each other.
+    came_from: Option<Vec<u64>>,
 }
 
 impl Block {
-    /// About so many bytes of events, which stood on the lines that come with them.
+    /// About so many bytes of events, with the lines that they came from. An error ends it.
     pub(crate) fn of_events(
         bytes: usize,
         mut next: impl FnMut() -> Result<Option<(u64, Event)>, FormatError>,
-    ) -> Result<Option<Self>, FormatError> {
+    ) -> (Option<Self>, Option<FormatError>) {
         let mut text = Vec::with_capacity(bytes);
-        let mut first_line = None;
+        let mut came_from = Vec::new();
+        let mut failed = None;
         while text.len() < bytes {
-            let Some((line, event)) = next()? else { break };
-            serde_json::to_writer(&mut text, &event).expect("an event is JSON");
-            text.push(b'\n');
-            first_line.get_or_insert(line);
+            match next() {
+                Ok(Some((line, event))) => {
+                    serde_json::to_writer(&mut text, &event).expect("an event is JSON");
+                    text.push(b'\n');
+                    came_from.push(line);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
         }
         let text = String::from_utf8(text).expect("JSON is text");
-        Ok(first_line.map(|first_line| Self { first_line, text }))
+        let first_line = came_from.first().copied();
+        let block =
+            first_line.map(|first_line| Self { first_line, text, came_from: Some(came_from) });
+        (block, failed)
     }
 
     /// Each line with its number, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        (self.first_line..).zip(self.text.split_inclusive('\n'))
+        let number = |(nth, text)| match &self.came_from {
+            Some(lines) => (lines[nth], text),
+            None => (self.first_line + nth as u64, text),
+        };
+        self.text.split_inclusive('\n').enumerate().map(number)
     }
 }

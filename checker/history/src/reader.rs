@@ -116,9 +116,19 @@ impl HistoryReader {
     pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
         match &mut self.0 {
             Input::Jsonl(reader) => reader.next_block(bytes),
-            Input::Edn(reader) => Block::of_events(bytes, || {
-                Ok(reader.read_next()?.map(|event| (reader.line(), event)))
-            }),
+            Input::Edn(reader) => {
+                let (block, failed) = Block::of_events(bytes, || {
+                    Ok(reader.read_next()?.map(|event| (reader.line(), event)))
+                });
+                match (block, failed) {
+                    (None, Some(error)) => Err(error),
+                    (block, failed) => {
+                        // What stands before it comes first.
+                        failed.into_iter().for_each(|error| reader.fail_next(error));
+                        Ok(block)
+                    }
+                }
+            }
         }
     }
 

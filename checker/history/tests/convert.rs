@@ -129,6 +129,14 @@ fn reading_ends_behind_what_is_wrong() {
         let read: Vec<bool> = reader.map(|event| event.is_ok()).collect();
         assert_eq!(read, [true, true, false], "{broken}");
     }
+    let text = format!("\n; a comment\n{EDN}\n:x");
+    let mut reader =
+        HistoryReader::open(&file_with(&folder, "h.edn", text)).expect("the history opens");
+    let block = reader.next_block(1000).expect("what stands before it is read").expect("a block");
+    assert_eq!(block.lines().map(|(line, _)| line).collect::<Vec<_>>(), [3, 4]);
+    let why = reader.next_block(1000).err().expect("it is refused").to_string();
+    assert!(why.contains("h.edn: line 6: an operation was expected"), "{why}");
+    assert!(reader.next_block(1000).is_ok_and(|block| block.is_none()));
 }
 
 /// Those who take lines get those of our own format, whatever the file's is.

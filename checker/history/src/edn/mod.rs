@@ -38,6 +38,8 @@ pub(crate) struct EdnReader {
     dropped: Option<u64>,
     /// Whether something was wrong, behind which nothing is read.
     has_failed: bool,
+    /// What was wrong and is still to be told.
+    untold: Option<FormatError>,
 }
 
 impl EdnReader {
@@ -56,6 +58,7 @@ impl EdnReader {
             line: 0,
             dropped: None,
             has_failed: false,
+            untold: None,
         }
     }
 
@@ -72,11 +75,16 @@ impl EdnReader {
     /// The next event; none behind what was wrong.
     pub(crate) fn read_next(&mut self) -> Result<Option<Event>, FormatError> {
         if self.has_failed {
-            return Ok(None);
+            return self.untold.take().map_or(Ok(None), Err);
         }
         let next = self.next_event();
         self.has_failed = next.is_err();
         next
+    }
+
+    /// Tells an error again, at the next event.
+    pub(crate) fn fail_next(&mut self, error: FormatError) {
+        self.untold = Some(error);
     }
 
     fn next_event(&mut self) -> Result<Option<Event>, FormatError> {
