@@ -1,9 +1,9 @@
 //! The command line of `highwater-check`, which `highwater check` shares.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use highwater_history::{Promise, RunFolder, format::Document, reader::HistoryFormat};
 
 use crate::{
@@ -15,6 +15,20 @@ use crate::{
 
 /// Exit status for a wrong option or a file that cannot be read as what it should be.
 pub const USAGE: u8 = 64;
+/// Exit status for our own failures.
+pub const FAILURE: u8 = 70;
+/// The version with the commit.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HIGHWATER_COMMIT"), ")");
+
+/// The program's options, or the status to end with: help and version are told, and so is what is
+/// wrong.
+pub fn options<P: Parser>() -> Result<P, ExitCode> {
+    P::try_parse().map_err(|error| {
+        // Nothing is left to tell when the terminal is gone.
+        let _ = error.print();
+        if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+    })
+}
 
 /// What to judge and how.
 #[derive(Args, Clone, Debug)]

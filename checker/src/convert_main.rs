@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Parser;
-use highwater_checker::cli::USAGE;
+use highwater_checker::cli::{FAILURE, USAGE, VERSION, options};
 use highwater_history::{
     convert::{ConvertError, convert},
     reader::{HistoryFile, HistoryFormat},
@@ -26,24 +26,13 @@ struct Cli {
     to: PathBuf,
 }
 
-/// The version with the commit.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HIGHWATER_COMMIT"), ")");
-
-/// Exit status for our own failures.
-const FAILURE: u8 = 70;
-
 /// Why nothing was converted: the status to end with, and a sentence.
 struct Refusal(u8, String);
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match options() {
         Ok(cli) => cli,
-        Err(error) => {
-            let asked_for = !error.use_stderr();
-            // Nothing is left to tell when the terminal is gone.
-            let _ = error.print();
-            return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
-        }
+        Err(status) => return status,
     };
     let Ok(done) = catch_unwind(AssertUnwindSafe(|| run(&cli))) else {
         return ExitCode::from(FAILURE);

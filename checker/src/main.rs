@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Parser;
-use highwater_checker::cli::{CheckArgs, USAGE};
+use highwater_checker::cli::{CheckArgs, FAILURE, USAGE, VERSION, options};
 
 /// Judges a run folder or a history file. Exit status: 0 valid, 1 invalid, 2 unknown, 3 vacuous,
 /// 64 wrong option or file, 70 failure of this program.
@@ -18,21 +18,10 @@ struct Cli {
     args: CheckArgs,
 }
 
-/// The version with the commit.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HIGHWATER_COMMIT"), ")");
-
-/// Exit status for our own failures.
-const FAILURE: u8 = 70;
-
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match options() {
         Ok(cli) => cli,
-        Err(error) => {
-            let asked_for = !error.use_stderr();
-            // Nothing is left to tell when the terminal is gone.
-            let _ = error.print();
-            return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(USAGE) };
-        }
+        Err(status) => return status,
     };
     let Ok(judged) = catch_unwind(AssertUnwindSafe(|| cli.args.run())) else {
         return ExitCode::from(FAILURE);

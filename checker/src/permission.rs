@@ -132,7 +132,7 @@ impl KeyView<'_> {
     }
 
     /// c.1.5: what permits a consumer to pass over a deleted offset.
-    pub fn deletion(&self, offset: Offset) -> Ruling {
+    fn deletion(&self, offset: Offset) -> Ruling {
         match &self.log {
             Some(log) if self.is_deleted(offset) => Ruling::Permitted(Permission::new(
                 "c.1.5",
@@ -140,6 +140,11 @@ impl KeyView<'_> {
             )),
             Some(_) | None => Ruling::Forbidden,
         }
+    }
+
+    /// What permits a consumer to pass over a record: it was deleted, or may be gone.
+    pub fn passing_over(&self, record: RecordId, offset: Offset) -> Ruling {
+        self.deletion(offset).or_else(|| self.loss(record, Some(offset)))
     }
 
     /// c.2: what the producer's acks level permits, unless the record is lifted to committed.

@@ -50,17 +50,9 @@ struct Broken {
 /// Gives every event with its line to `take`, in order, until it breaks off or the history ends.
 pub fn read_ahead<T>(
     reader: HistoryReader,
-    take: impl FnMut(u64, Event) -> ControlFlow<T>,
-) -> Result<ReadTo<T>, FormatError> {
-    let parsers = thread::available_parallelism().map_or(1, usize::from);
-    read_with(parsers, reader, take)
-}
-
-fn read_with<T>(
-    parsers: usize,
-    reader: HistoryReader,
     mut take: impl FnMut(u64, Event) -> ControlFlow<T>,
 ) -> Result<ReadTo<T>, FormatError> {
+    let parsers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let (give, blocks) = sync_channel::<(u64, Block)>(WAITING_BLOCKS * parsers);
         let (send, parsed) = sync_channel::<Parsed>(WAITING_BLOCKS * parsers);

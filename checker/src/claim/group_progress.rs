@@ -7,7 +7,7 @@ use highwater_history::{Offset, verdict::Finding};
 use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::{Findings, Ruling},
-    index::{GroupCommit, operations::Outcome, records::RecordId},
+    index::{GroupCommit, operations::Outcome},
     view::{KeyView, RunView},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 pub static ENTRY: Entry = Entry {
     rules: &[60, 62, 63],
     clauses: &["c.1.1", "c.1.2", "c.1.3", "c.1.4", "c.1.5"],
-    evidence: &["D8"],
+    evidence: &["D8", "D11"],
     anomalies: &["stale-commit", "group-skip"],
     needs: &[Need::Elections],
     decides: Decides::AtTheEnd,
@@ -102,9 +102,8 @@ fn skipped(
     let end = committed.map_or(last, |committed| committed.max(last));
     for (offset, holders) in view.key.order.iter() {
         if (first..end).contains(&offset) && !given.contains(&offset) {
-            let may_be_gone =
-                |id: &RecordId| view.deletion(offset).or_else(|| view.loss(*id, Some(offset)));
-            let ruling = holders.iter().map(may_be_gone).reduce(Ruling::and);
+            let rulings = holders.iter().map(|record| view.passing_over(*record, offset));
+            let ruling = rulings.reduce(Ruling::and);
             let ruling = ruling.expect("a known offset has a holder");
             findings.rule("group-skip", ruling, || {
                 let how = match committed.filter(|committed| *committed > offset) {

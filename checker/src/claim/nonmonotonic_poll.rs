@@ -124,7 +124,7 @@ fn skipped_may_be_gone(view: &KeyView<'_>, step: &Step) -> Ruling {
         .iter()
         .flat_map(|offset| view.key.order.holders(*offset).iter().map(|record| (*offset, *record)));
     holders
-        .map(|(offset, record)| view.deletion(offset).or_else(|| view.loss(record, Some(offset))))
+        .map(|(offset, record)| view.passing_over(record, offset))
         .reduce(Ruling::and)
         .unwrap_or(Ruling::Forbidden)
 }

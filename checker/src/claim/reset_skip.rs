@@ -59,9 +59,10 @@ fn first_place(view: &KeyView<'_>, run: &PollRun) -> Option<(RecordId, Offset)> 
 /// Whether every record that was passed over may be gone, or was not yet there.
 fn passed_over(view: &KeyView<'_>, below: &[(Offset, &[RecordId])]) -> Ruling {
     let records = below.iter().flat_map(|(at, holders)| holders.iter().map(move |id| (*at, *id)));
-    let may_be_gone =
-        |(at, id): (Offset, RecordId)| view.deletion(at).or_else(|| view.loss(id, Some(at)));
-    records.map(may_be_gone).reduce(Ruling::and).expect("a known offset has a holder")
+    records
+        .map(|(at, id)| view.passing_over(id, at))
+        .reduce(Ruling::and)
+        .expect("a known offset has a holder")
 }
 
 fn describe(

@@ -37,7 +37,7 @@ struct Parts {
 }
 
 fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
-    if !run.index.ops.iter().any(|operation| operation.transaction) {
+    if !run.index.has_transactions() {
         findings.not_applicable("no operation is a transaction");
         return;
     }

@@ -95,7 +95,7 @@ impl Links {
         for (key, id) in index.keys.iter().zip(0..) {
             let mut add = |from: Option<OpId>, to: Option<OpId>, why| {
                 let (Some(from), Some(to)) = (from, to) else { return };
-                if from != to && took_effect(index, from) && took_effect(index, to) {
+                if from != to && [from, to].iter().all(|op| took_effect(index.ops.get(*op))) {
                     all.push(Link { from, to, why });
                 }
             };
@@ -124,14 +124,14 @@ impl Links {
     }
 }
 
-fn took_effect(index: &Index, op: OpId) -> bool {
-    index.ops.get(op).outcome != Outcome::Fail
+fn took_effect(operation: &Operation) -> bool {
+    operation.outcome != Outcome::Fail
 }
 
 fn add_processes(index: &Index, all: &mut Vec<Link>) {
     let mut last_of: Vec<Option<OpId>> = vec![None; index.processes.len()];
     for (operation, op) in index.ops.iter().zip(0..) {
-        if operation.outcome == Outcome::Fail {
+        if !took_effect(operation) {
             continue;
         }
         if let Some(from) = last_of[operation.process as usize].replace(op) {
@@ -144,7 +144,7 @@ fn add_processes(index: &Index, all: &mut Vec<Link>) {
 /// square: who ended leads to the instant, one instant to the next, and that to who begins then.
 fn add_time(index: &Index, operations: Node, all: &mut Vec<Link>) {
     let ended = |(operation, op): (&Operation, OpId)| (operation.completed_at, op);
-    let live = || index.ops.iter().zip(0..).filter(|(o, _)| o.outcome != Outcome::Fail);
+    let live = || index.ops.iter().zip(0..).filter(|(operation, _)| took_effect(operation));
     let mut ends: Vec<(TimeNs, OpId)> = live().map(ended).collect();
     ends.retain(|(at, _)| *at != TimeNs::MAX);
     ends.sort_unstable();

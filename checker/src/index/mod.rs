@@ -72,6 +72,11 @@ pub struct Index {
 }
 
 impl Index {
+    /// Whether any operation is a transaction.
+    pub fn has_transactions(&self) -> bool {
+        self.ops.iter().any(|operation| operation.transaction)
+    }
+
     /// Whether an operation belongs to the read of everything at the end of the run.
     pub fn is_final_read(&self, op: OpId) -> bool {
         let client = self.processes.client(self.ops.get(op).process);
