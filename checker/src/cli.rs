@@ -1,10 +1,18 @@
 //! The command line of `highwater-check`, which `highwater check` shares.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Context;
 use clap::{Args, Parser, ValueEnum};
-use highwater_history::{Promise, RunFolder, format::Document, reader::HistoryFormat};
+use highwater_history::{
+    Promise, RunFolder,
+    format::Document,
+    reader::{HistoryFile, HistoryFormat},
+};
 
 use crate::{
     History, Verdict, check,
@@ -33,7 +41,8 @@ pub fn options<P: Parser>() -> Result<P, ExitCode> {
 /// What to judge and how.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
-    /// A run folder, or a history file (.jsonl or .edn, also with .gz or .zst).
+    /// A run folder, a history file (.jsonl or .edn, also with .gz or .zst), or - for a history on
+    /// standard input.
     pub path: PathBuf,
     /// The history's format.
     #[arg(long, value_enum, default_value_t = Format::Auto)]
@@ -58,7 +67,7 @@ pub struct CheckArgs {
 /// The history's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// By suffix: .edn is Jepsen's EDN, all else JSON lines.
+    /// By suffix: .edn is Jepsen's EDN, all else JSON lines, and so is standard input.
     Auto,
     /// JSON lines.
     Jsonl,
@@ -84,19 +93,42 @@ impl CheckArgs {
         for text in &self.promises {
             promise.set(text)?;
         }
+        let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
+        let evidence = match self.is_stream() {
+            true => self.stream(&instead)?,
+            false => self.load(&instead)?,
+        };
+        Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
+    }
+
+    /// Whether the history comes in on standard input.
+    fn is_stream(&self) -> bool {
+        self.path == Path::new("-")
+    }
+
+    /// What stands in the folder or file.
+    fn load(&self, instead: &Instead) -> anyhow::Result<Evidence> {
         let folder = self.path.display();
         if RunFolder::new(&self.path).is_running() {
             anyhow::bail!("the run in {folder} is still going on; judge it once it has ended");
         }
-        let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
-        let mut evidence = Evidence::load(&self.path, &instead)?;
+        let mut evidence = Evidence::load(&self.path, instead)?;
         if let (Some(format), History::File(file)) = (self.format.named(), &mut evidence.history) {
             if self.path.is_dir() && format != file.format {
                 anyhow::bail!("{folder}: the history of a run folder is JSON lines");
             }
             file.format = format;
         }
-        Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
+        Ok(evidence)
+    }
+
+    /// What comes in on standard input.
+    fn stream(&self, instead: &Instead) -> anyhow::Result<Evidence> {
+        if io::stdin().is_terminal() {
+            anyhow::bail!("standard input is a terminal; pipe a history into it, or name a file");
+        }
+        let format = self.format.named().unwrap_or(HistoryFormat::Jsonl);
+        Ok(Evidence::load_file(HistoryFile::standard_input(format), instead)?)
     }
 
     /// Judges, writes the verdict into a run folder, and says what to print. A folder that takes no
@@ -104,7 +136,7 @@ impl CheckArgs {
     /// run's; any other is only printed.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
         let mut verdict = self.judge()?;
-        if self.path.is_dir() && self.takes_it_as_it_stands() {
+        if !self.is_stream() && self.path.is_dir() && self.takes_it_as_it_stands() {
             let file = RunFolder::new(&self.path).verdict_path();
             if let Err(error) = verdict.write(&file) {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));

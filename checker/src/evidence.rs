@@ -80,24 +80,29 @@ impl Evidence {
 
     /// Reads a run folder, or a bare history file.
     pub fn load(path: &Path, instead: &Instead) -> Result<Self, FormatError> {
-        let mut evidence = match path.is_dir() {
-            true => Self::load_folder(path, instead)?,
-            false => Self::load_file(path, instead)?,
-        };
-        for (what, given) in [("manifest", &instead.manifest), ("dumps", &instead.dumps)] {
-            let note = |file: &PathBuf| format!("{what} as given by the user: {}", file.display());
-            evidence.notes.extend(given.as_ref().map(note));
+        match path.is_dir() {
+            true => Self::load_folder(path, instead).map(|evidence| evidence.given(instead)),
+            false => Self::load_file(path.into(), instead),
         }
-        Ok(evidence)
     }
 
-    fn load_file(path: &Path, instead: &Instead) -> Result<Self, FormatError> {
-        let mut evidence = Self { history: History::File(path.into()), ..Self::default() };
+    /// A history that stands in no run folder; it is read while it is judged.
+    pub fn load_file(history: HistoryFile, instead: &Instead) -> Result<Self, FormatError> {
+        let mut evidence = Self { history: History::File(history), ..Self::default() };
         if let Some(manifest) = &instead.manifest {
             evidence.manifest = Some(Manifest::read(manifest)?);
         }
         evidence.load_dumps(instead.dumps.as_deref())?;
-        Ok(evidence)
+        Ok(evidence.given(instead))
+    }
+
+    /// Notes what the user gave.
+    fn given(mut self, instead: &Instead) -> Self {
+        for (what, given) in [("manifest", &instead.manifest), ("dumps", &instead.dumps)] {
+            let note = |file: &PathBuf| format!("{what} as given by the user: {}", file.display());
+            self.notes.extend(given.as_ref().map(note));
+        }
+        self
     }
 
     fn load_folder(path: &Path, instead: &Instead) -> Result<Self, FormatError> {

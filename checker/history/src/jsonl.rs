@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{
     event::Event,
     format::{FormatError, check_kind, check_version},
-    packed::LineReader,
+    packed::{LineReader, Text},
 };
 
 /// The history format that this program reads and writes.
@@ -23,10 +23,9 @@ pub(crate) struct JsonlReader {
 }
 
 impl JsonlReader {
-    /// Opens a history of which events may be known to be missing where it ends.
-    pub(crate) fn open(file: PathBuf, is_cut: bool) -> Result<Self, FormatError> {
-        let input = LineReader::open(&file).map_err(|source| FormatError::io(&file, source))?;
-        Ok(Self { file, is_cut, input, line: 0, dropped: None })
+    /// Reads a history of which events may be known to be missing where it ends.
+    pub(crate) fn of(file: PathBuf, is_cut: bool, text: Text) -> Self {
+        Self { file, is_cut, input: LineReader::of(text), line: 0, dropped: None }
     }
 
     /// How many events there are from here on, counted by lines and unparsed; an incomplete last

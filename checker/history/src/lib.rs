@@ -23,6 +23,7 @@ pub mod reader;
 pub mod recorder;
 pub mod run_folder;
 pub mod samples;
+mod stream;
 pub mod types;
 mod unique;
 pub mod verdict;

@@ -12,7 +12,7 @@ use crate::format::goes_on;
 
 /// Reads lines of a file; names ending in `.gz` and `.zst` are unpacked.
 pub(crate) struct LineReader {
-    input: Box<dyn BufRead + Send>,
+    input: Text,
     text: String,
     /// Whether the file ended in the middle of its packing.
     cut: bool,
@@ -21,8 +21,12 @@ pub(crate) struct LineReader {
 impl LineReader {
     /// Opens a file.
     pub(crate) fn open(file: &Path) -> io::Result<Self> {
-        let input = unpacked(file, File::open(file)?)?;
-        Ok(Self { input, text: String::new(), cut: false })
+        open(file).map(Self::of)
+    }
+
+    /// Reads lines of a text.
+    pub(crate) fn of(input: Text) -> Self {
+        Self { input, text: String::new(), cut: false }
     }
 
     /// Goes to the next line; false at the end, also where the packing was cut.
@@ -96,14 +100,40 @@ impl LineReader {
 
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// What is read, unpacked.
+pub(crate) type Text = Box<dyn BufRead + Send>;
+
 /// What a file holds; names ending in `.gz` and `.zst` are unpacked.
-pub(crate) fn unpacked(name: &Path, input: File) -> io::Result<Box<dyn BufRead + Send>> {
-    let unpacked: Box<dyn Read + Send> = match suffix(name) {
-        "gz" => Box::new(flate2::read::MultiGzDecoder::new(input)),
-        "zst" => Box::new(zstd::Decoder::new(input)?),
-        _ => Box::new(input),
-    };
-    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+pub(crate) fn open(file: &Path) -> io::Result<Text> {
+    Packing::named(file).unpack(File::open(file)?)
+}
+
+/// How bytes are packed.
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// What a file's name says.
+    fn named(file: &Path) -> Self {
+        match file.extension().and_then(|suffix| suffix.to_str()) {
+            Some("gz") => Self::Gzip,
+            Some("zst") => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    /// What packed bytes hold.
+    pub(crate) fn unpack(self, input: impl Read + Send + 'static) -> io::Result<Text> {
+        let unpacked: Box<dyn Read + Send> = match self {
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
+            Self::Zstd => Box::new(zstd::Decoder::new(input)?),
+            Self::None => Box::new(input),
+        };
+        Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+    }
 }
 
 /// What it means that unpacking failed.
@@ -155,14 +185,16 @@ impl PackedWriter {
     /// Creates a file that is packed as `named` says.
     pub(crate) fn create(file: &Path, named: &Path) -> io::Result<Self> {
         let out = File::create(file)?;
-        Ok(match suffix(named) {
-            "gz" => Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::fast())),
-            "zst" => {
+        Ok(match Packing::named(named) {
+            Packing::Gzip => {
+                Self::Gzip(flate2::write::GzEncoder::new(out, flate2::Compression::fast()))
+            }
+            Packing::Zstd => {
                 let mut out = zstd::Encoder::new(out, Self::ZSTD_LEVEL)?;
                 out.include_checksum(true)?;
                 Self::Zstd(out)
             }
-            _ => Self::Plain(BufWriter::new(out)),
+            Packing::None => Self::Plain(BufWriter::new(out)),
         })
     }
 
@@ -192,8 +224,4 @@ impl Write for PackedWriter {
     fn flush(&mut self) -> io::Result<()> {
         self.out().flush()
     }
-}
-
-fn suffix(file: &Path) -> &str {
-    file.extension().and_then(|suffix| suffix.to_str()).unwrap_or("")
 }

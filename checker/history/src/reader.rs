@@ -6,7 +6,14 @@ use std::{
 };
 
 pub use crate::jsonl::{Block, HISTORY_FORMAT};
-use crate::{edn::EdnReader, event::Event, format::FormatError, jsonl::JsonlReader};
+use crate::{
+    edn::EdnReader,
+    event::Event,
+    format::FormatError,
+    jsonl::JsonlReader,
+    packed::{self, Text},
+    stream::standard_input,
+};
 
 /// How a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,21 +37,36 @@ impl HistoryFormat {
     }
 }
 
-/// A history file.
+/// A history file, or a history that comes in as a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFile {
-    /// Where it is.
+    /// Where it is; of a stream, what messages call it.
     pub path: PathBuf,
     /// How it is written.
     pub format: HistoryFormat,
     /// Whether events are known to be missing where it ends, as when it was cut at a line's end.
     pub is_cut: bool,
+    /// Whether it comes in on standard input, packed or not as its first bytes say. It can be read
+    /// once.
+    pub is_stream: bool,
+}
+
+impl HistoryFile {
+    /// The history that comes in on standard input.
+    pub fn standard_input(format: HistoryFormat) -> Self {
+        Self { path: "standard input".into(), format, is_cut: false, is_stream: true }
+    }
+
+    fn text(&self) -> Result<Text, FormatError> {
+        let text = if self.is_stream { standard_input() } else { packed::open(&self.path) };
+        text.map_err(|said| FormatError::io(&self.path, said))
+    }
 }
 
 impl From<&Path> for HistoryFile {
     fn from(path: &Path) -> Self {
         let format = HistoryFormat::named(path).unwrap_or(HistoryFormat::Jsonl);
-        Self { path: path.to_owned(), format, is_cut: false }
+        Self { path: path.to_owned(), format, is_cut: false, is_stream: false }
     }
 }
 
@@ -69,12 +91,13 @@ enum Input {
 }
 
 impl HistoryReader {
-    /// Opens a history; names ending in `.gz` and `.zst` are unpacked.
+    /// Opens a history; names that end in `.gz` and `.zst` are unpacked.
     pub fn open(file: impl Into<HistoryFile>) -> Result<Self, FormatError> {
         let file = file.into();
+        let text = file.text()?;
         Ok(Self(match file.format {
-            HistoryFormat::Jsonl => Input::Jsonl(JsonlReader::open(file.path, file.is_cut)?),
-            HistoryFormat::Edn => Input::Edn(EdnReader::open(&file.path, file.is_cut)?),
+            HistoryFormat::Jsonl => Input::Jsonl(JsonlReader::of(file.path, file.is_cut, text)),
+            HistoryFormat::Edn => Input::Edn(EdnReader::of(&file.path, file.is_cut, text)),
         }))
     }
 

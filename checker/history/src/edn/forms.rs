@@ -3,17 +3,13 @@
 //! Strings, characters, comments, tags and discarded forms are told apart; what stands within a map
 //! is left to its parser. Only the map at hand is held in memory.
 
-use std::{
-    fs::File,
-    io::{self, BufRead},
-    path::Path,
-};
+use std::io;
 
 use super::{
     scan::Scan,
     token::{ends_token, is_blank},
 };
-use crate::packed::{Damage, unpacked};
+use crate::packed::{Damage, Text};
 
 /// The longest operation that is read; how many forms it may hold is limited beside that.
 const MAX_FORM_BYTES: usize = 16 << 20;
@@ -51,7 +47,7 @@ enum Around {
 
 /// Reads a file map by map.
 pub(super) struct Forms {
-    input: Box<dyn BufRead + Send>,
+    input: Text,
     /// What was read and is not passed yet.
     buffer: Vec<u8>,
     /// Where in the buffer the reader is.
@@ -67,11 +63,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    pub(super) fn open(file: &Path) -> io::Result<Self> {
-        Ok(Self::of(unpacked(file, File::open(file)?)?))
-    }
-
-    pub(super) fn of(input: Box<dyn BufRead + Send>) -> Self {
+    pub(super) fn of(input: Text) -> Self {
         Self {
             input,
             buffer: Vec::new(),

@@ -25,6 +25,7 @@ use self::{
 use crate::{
     event::Event,
     format::{FormatError, not_text},
+    packed::Text,
 };
 
 /// Reads a history; ends at the file's end.
@@ -43,13 +44,9 @@ pub(crate) struct EdnReader {
 }
 
 impl EdnReader {
-    /// Opens a history of which events may be known to be missing where it ends.
-    pub(crate) fn open(file: &Path, is_cut: bool) -> Result<Self, FormatError> {
-        let forms = Forms::open(file).map_err(|said| FormatError::io(file, said))?;
-        Ok(Self::of(file, is_cut, forms))
-    }
-
-    fn of(file: &Path, is_cut: bool, forms: Forms) -> Self {
+    /// Reads a history of which events may be known to be missing where it ends.
+    pub(crate) fn of(file: &Path, is_cut: bool, text: Text) -> Self {
+        let forms = Forms::of(text);
         Self {
             file: file.to_owned(),
             is_cut,

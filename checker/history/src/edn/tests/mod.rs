@@ -11,7 +11,6 @@ use std::{
 
 use super::{
     EdnReader,
-    forms::Forms,
     write::{Keys, write_event},
 };
 use crate::event::Event;
@@ -26,8 +25,7 @@ fn read_in_chunks(
     bytes: usize,
 ) -> Result<(Vec<Event>, Option<u64>), String> {
     let input = BufReader::with_capacity(bytes, Cursor::new(text.as_ref().to_vec()));
-    let forms = Forms::of(Box::new(input));
-    let mut reader = EdnReader::of(Path::new("h.edn"), false, forms);
+    let mut reader = EdnReader::of(Path::new("h.edn"), false, Box::new(input));
     let mut events = Vec::new();
     while let Some(event) = reader.read_next().map_err(|error| error.to_string())? {
         events.push(event);
