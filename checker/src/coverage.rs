@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use highwater_history::{event::Acks, outcome::FaultStatus, verdict::Coverage};
 
 use crate::{
+    evidence::Evidence,
+    fold::Tally,
     index::records::{RecordId, Records},
-    view::{KeyView, RunView},
+    view::KeyView,
 };
 
 /// Every floor of the manifest's workload with what was got.
-pub fn floors(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<Coverage> {
-    let Some(manifest) = &run.evidence.manifest else { return Vec::new() };
+pub fn floors(evidence: &Evidence, tally: &Tally) -> Vec<Coverage> {
+    let Some(manifest) = &evidence.manifest else { return Vec::new() };
     if manifest.workload.floors.is_empty() {
         return Vec::new();
     }
-    let got = counted(run, keys);
+    let got = counted(evidence, tally);
     let floors = manifest.workload.floors.iter();
     floors
         .map(|floor| Coverage {
@@ -27,24 +29,24 @@ pub fn floors(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<Coverage> {
 }
 
 /// Everything that a floor may name.
-fn counted(run: &RunView<'_>, keys: &[KeyView<'_>]) -> BTreeMap<String, u64> {
-    let counts = &run.index.counts;
+fn counted(evidence: &Evidence, tally: &Tally) -> BTreeMap<String, u64> {
+    let counts = &tally.counts;
     let mut got = BTreeMap::from([
         ("ops".to_owned(), counts.ops),
         ("ok".to_owned(), counts.ok),
         ("sent".to_owned(), counts.sent),
         ("acknowledged".to_owned(), counts.acknowledged),
         ("read".to_owned(), counts.read),
-        ("ok-read".to_owned(), run.index.ok_read),
-        ("leader-changes".to_owned(), run.leadership.leader_changes(run.index)),
+        ("ok-read".to_owned(), tally.ok_read),
+        ("leader-changes".to_owned(), tally.leader_changes),
     ]);
-    for (acks, count) in by_acks(keys, Records::is_acknowledged) {
-        got.insert(format!("acknowledged.{}", acks.as_str()), count);
+    for (acks, count) in &tally.acknowledged_by_acks {
+        got.insert(format!("acknowledged.{}", acks.as_str()), *count);
     }
-    for (acks, count) in by_acks(keys, |records, record| records.sender(record).is_some()) {
-        got.insert(format!("sent.{}", acks.as_str()), count);
+    for (acks, count) in &tally.sent_by_acks {
+        got.insert(format!("sent.{}", acks.as_str()), *count);
     }
-    if let Some(outcome) = &run.evidence.outcome {
+    if let Some(outcome) = &evidence.outcome {
         let acted = outcome.faults.iter().filter(|fault| fault.status == FaultStatus::Installed);
         for fault in acted {
             *got.entry("faults".to_owned()).or_default() += 1;

@@ -18,6 +18,8 @@ use highwater_history::{
     samples::{Said, Sample},
 };
 
+use crate::finding::Permission;
+
 /// Everything that a judgement may stand on; only the history is always there.
 #[derive(Debug, Default)]
 pub struct Evidence {
@@ -76,6 +78,13 @@ impl Evidence {
     /// Whether nothing but the history is known.
     pub fn is_bare(&self) -> bool {
         self.manifest.is_none()
+    }
+
+    /// Why the order of events of different processes proves nothing: a history without a manifest
+    /// may be of clocks that were never compared.
+    pub(crate) fn untimed(&self) -> Option<Permission> {
+        let why = "no manifest says that one clock timed all processes";
+        self.is_bare().then(|| Permission::new("no common clock", why))
     }
 
     /// Reads a run folder, or a bare history file.

@@ -6,9 +6,10 @@ use highwater_history::{
     Key, NodeId, Offset, TimeNs,
     verdict::{AnomalyCounts, Finding, Judgement},
 };
+use serde::{Deserialize, Serialize};
 
 /// What permits an anomaly: a clause of contract part c and what fulfils it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Permission {
     /// The clause, as `c.2 acks=1`.
     pub clause: String,
@@ -17,7 +18,8 @@ pub struct Permission {
 }
 
 /// Whether an anomaly is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ruling {
     /// Nothing allows it.
     Forbidden,
@@ -53,7 +55,7 @@ impl Ruling {
 }
 
 /// Loss by one cause: how much, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// Records lost.
     pub records: u64,
@@ -69,26 +71,49 @@ pub struct Loss {
 pub type Losses = BTreeMap<(Key, Option<Permission>), Loss>;
 
 /// Findings of one claim; counts are exact, details are capped.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Findings {
     /// Violations by name.
+    #[serde(skip_serializing_if = "AnomalyCounts::is_empty")]
     pub anomalies: AnomalyCounts,
     /// Permitted ones by name.
+    #[serde(skip_serializing_if = "AnomalyCounts::is_empty")]
     pub permitted: AnomalyCounts,
     /// Permitted ones by clause.
+    #[serde(skip_serializing_if = "AnomalyCounts::is_empty")]
     pub clauses: AnomalyCounts,
     /// Details of violations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Finding>,
     /// Details of permitted ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Finding>,
     /// Details left out.
+    #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// Why the claim could not decide everything; the first reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<String>,
     /// Why the claim has nothing to judge.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
     /// How much was lost.
+    #[serde(skip_serializing_if = "Losses::is_empty", with = "pairs")]
     pub losses: Losses,
+}
+
+/// How many details of a kind there is still room for.
+#[derive(Debug)]
+pub(crate) struct Room {
+    violations: usize,
+    allowed: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { violations: Findings::CAP, allowed: Findings::CAP }
+    }
 }
 
 impl Findings {
@@ -181,6 +206,12 @@ impl Findings {
         loss.leaders.extend(leader);
     }
 
+    /// Leaves out details for which there is no room behind those of keys before.
+    pub(crate) fn fit(&mut self, room: &mut Room) {
+        self.left_out += fit(&mut self.violations, &mut room.violations);
+        self.left_out += fit(&mut self.allowed, &mut room.allowed);
+    }
+
     /// Takes another key's findings in.
     pub fn merge(&mut self, other: Self) {
         merge_counts(&mut self.anomalies, &other.anomalies);
@@ -213,4 +244,31 @@ fn take(into: &mut Vec<Finding>, from: Vec<Finding>) -> u64 {
     let left_out = from.len().saturating_sub(room);
     into.extend(from.into_iter().take(room));
     left_out as u64
+}
+
+fn fit(details: &mut Vec<Finding>, room: &mut usize) -> u64 {
+    let left_out = details.len().saturating_sub(*room);
+    details.truncate(*room);
+    *room -= details.len();
+    left_out as u64
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A map whose keys are no text, as a list of pairs.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Losses;
+
+    pub fn serialize<S: Serializer>(losses: &Losses, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(losses)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Losses, D::Error> {
+        Ok(Vec::deserialize(from)?.into_iter().collect())
+    }
 }

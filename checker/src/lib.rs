@@ -5,6 +5,7 @@
 //! and what permits it is decided by the contract; every finding names the rule it breaks or the
 //! clause that allows it.
 
+pub mod across;
 mod assertions;
 mod budget;
 pub mod claim;
@@ -17,14 +18,17 @@ mod epoch_batches;
 pub mod evidence;
 mod faults;
 pub mod finding;
+mod fold;
 pub mod index;
 mod insync;
 mod judge;
 mod leaderless;
 pub mod leadership;
+mod merge;
 mod metrics;
 mod min_isr;
 mod notes;
+pub mod part;
 mod permission;
 mod reason;
 pub mod registry;

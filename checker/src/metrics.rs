@@ -6,30 +6,24 @@ use highwater_history::{Key, verdict::KeyLoss};
 use serde_json::{Value, json};
 
 use crate::{
-    coverage::by_acks,
+    evidence::Evidence,
     finding::{Loss, Losses, Permission},
-    index::records::Records,
-    view::{KeyView, RunView},
+    fold::Tally,
 };
 
 /// Loss by key and cause, per claim that counts any.
 pub type LossesByClaim = BTreeMap<String, Losses>;
 
 /// All measurements by name.
-pub fn of(
-    run: &RunView<'_>,
-    keys: &[KeyView<'_>],
-    losses: LossesByClaim,
-) -> BTreeMap<String, Value> {
-    let mut metrics = BTreeMap::new();
-    let by_acks: BTreeMap<_, _> = by_acks(keys, Records::is_acknowledged)
-        .into_iter()
-        .map(|(acks, count)| (acks.as_str(), count))
-        .collect();
-    metrics.insert("acknowledged-by-acks".to_owned(), json!(by_acks));
-    metrics.insert("ok-read".to_owned(), json!(run.index.ok_read));
-    metrics.insert("keys".to_owned(), json!(keys.len()));
-    let value_bytes = run.evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
+pub fn of(evidence: &Evidence, tally: &Tally, losses: LossesByClaim) -> BTreeMap<String, Value> {
+    let by_acks = tally.acknowledged_by_acks.iter();
+    let by_acks: BTreeMap<_, _> = by_acks.map(|(acks, count)| (acks.as_str(), count)).collect();
+    let mut metrics = BTreeMap::from([
+        ("acknowledged-by-acks".to_owned(), json!(by_acks)),
+        ("ok-read".to_owned(), json!(tally.ok_read)),
+        ("keys".to_owned(), json!(tally.keys.len())),
+    ]);
+    let value_bytes = evidence.manifest.as_ref().and_then(|m| m.workload.value_bytes);
     let (mut permitted, mut forbidden) = (Vec::new(), Vec::new());
     for ((key, permission), loss) in losses.into_values().flatten() {
         let list = if permission.is_some() { &mut permitted } else { &mut forbidden };

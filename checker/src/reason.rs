@@ -2,11 +2,11 @@
 
 use highwater_history::verdict::{AnomalyCounts, Judgement, Validity};
 
-use crate::{finding::merge_counts, judge::Judged};
+use crate::{finding::merge_counts, merge::Judged};
 
 /// Merges claims, floors and the fitness of the evidence.
 pub(crate) fn decide(judged: &Judged<'_>) -> (Validity, String) {
-    if let Some(unfit) = &judged.unfit {
+    if let Some(unfit) = &judged.tally.unfit {
         return (Validity::Unknown, format!("the history cannot be judged: {unfit}"));
     }
     let parts =
@@ -20,7 +20,7 @@ pub(crate) fn decide(judged: &Judged<'_>) -> (Validity, String) {
 
 fn claims(judged: &Judged<'_>) -> Option<(Validity, String)> {
     let mut anomalies = AnomalyCounts::new();
-    for claim in &judged.claims {
+    for claim in judged.claims {
         merge_counts(&mut anomalies, &claim.anomalies);
     }
     if !anomalies.is_empty() {
@@ -56,10 +56,10 @@ fn incomplete(judged: &Judged<'_>) -> Option<(Validity, String)> {
 
 fn activity(judged: &Judged<'_>) -> Option<(Validity, String)> {
     let vacuous = |what: &str| Some((Validity::Vacuous, format!("nothing was {what}")));
-    if judged.index.counts.acknowledged == 0 {
+    if judged.tally.counts.acknowledged == 0 {
         return vacuous("acknowledged");
     }
-    if judged.index.ok_read == 0 { vacuous("read") } else { None }
+    if judged.tally.ok_read == 0 { vacuous("read") } else { None }
 }
 
 fn floors(judged: &Judged<'_>) -> Option<(Validity, String)> {
@@ -76,7 +76,7 @@ fn floors(judged: &Judged<'_>) -> Option<(Validity, String)> {
 }
 
 fn kept(judged: &Judged<'_>) -> String {
-    let counts = &judged.index.counts;
+    let counts = &judged.tally.counts;
     format!(
         "every promise was kept: {} records acknowledged, {} read, {} operations",
         counts.acknowledged, counts.read, counts.ops

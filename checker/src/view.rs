@@ -71,14 +71,14 @@ impl<'a> RunView<'a> {
     /// Why the order of events of different processes proves nothing: a history without a manifest
     /// may be of clocks that were never compared.
     pub fn untimed(&self) -> Option<Permission> {
-        let why = "no manifest says that one clock timed all processes";
-        self.evidence.is_bare().then(|| Permission::new("no common clock", why))
+        self.evidence.untimed()
     }
 
-    /// Every key of the run.
+    /// Every key of the part that is judged.
     pub fn keys(&'a self) -> Vec<KeyView<'a>> {
-        let keys = self.index.keys.iter().enumerate();
-        keys.map(|(id, key)| KeyView::new(self, id as KeyId, key)).collect()
+        let keys = self.index.keys.iter().zip(0..);
+        let own = keys.filter(|(_, id)| self.index.part.owns(*id));
+        own.map(|(key, id)| KeyView::new(self, id, key)).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use highwater_history::{FormatError, manifest::Kind, outcome::Ended};
 
 use crate::{
     evidence::{Evidence, History},
-    index::Index,
+    index::{Index, KeyId},
     view::{KeyView, RunView},
 };
 
@@ -27,7 +27,7 @@ pub(crate) fn fits_manifest(evidence: &Evidence, index: &Index) -> Result<(), Fo
 }
 
 /// Keys of a recovered run of which no final log is known although every replica was dumped.
-pub(crate) fn without_final_log(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<String> {
+pub(crate) fn without_final_log(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<(KeyId, String)> {
     let complete = run.evidence.outcome.as_ref().is_some_and(|outcome| {
         let recovered = outcome.recovery.as_ref().is_some_and(|recovery| recovery.recovered);
         outcome.ended == Ended::Complete && outcome.events.is_some() && recovered
@@ -36,5 +36,5 @@ pub(crate) fn without_final_log(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Vec<
         return Vec::new();
     }
     let without = keys.iter().filter(|view| view.log.is_none() && !view.key.records.is_empty());
-    without.map(|view| format!("no final log of {}'s leader", view.key.key)).collect()
+    without.map(|view| (view.id, format!("no final log of {}'s leader", view.key.key))).collect()
 }

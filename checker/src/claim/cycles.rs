@@ -1,11 +1,13 @@
 //! Transactions do not read each other's records in a circle.
 
 use highwater_history::verdict::Finding;
+use serde::{Deserialize, Serialize};
 
 use super::{Decides, Entry, Judge};
 use crate::{
+    across::{Across, Gather, Whole},
     cycle::{
-        links::{Kinds, Link, Links, Why},
+        links::{Act, Kinds, Link, Links, Why, acts, of_key},
         search::{Component, Cycle, components},
     },
     finding::{Findings, Permission, Ruling},
@@ -22,7 +24,7 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["G0", "G1c", "G0-process", "G1c-process", "G0-realtime", "G1c-realtime"],
     needs: &[],
     decides: Decides::BeforeTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::Across(Across::of::<Transactions>()),
 };
 
 /// wr, whatever the reader was promised, and ww.
@@ -42,37 +44,80 @@ const CLASSES: [(&str, Kinds, bool); 9] = [
     ("G1c-realtime", ANY.and(IN_TIME), false),
 ];
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
-    if !run.index.has_transactions() {
-        findings.not_applicable("no operation is a transaction");
-        return;
+/// What one part knows of the order of operations; none where no operation is a transaction.
+type Facts = Option<Precedence>;
+
+#[derive(Serialize, Deserialize)]
+struct Precedence {
+    /// Every operation that may have taken effect, of the first part.
+    acts: Vec<Act>,
+    /// What the part's keys say.
+    links: Vec<Link>,
+}
+
+struct Transactions;
+
+impl Gather for Transactions {
+    type Facts = Facts;
+
+    fn gather(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Facts {
+        run.index.has_transactions().then(|| Precedence {
+            acts: if run.index.part.is_first() { acts(run.index) } else { Vec::new() },
+            links: keys.iter().flat_map(of_key).collect(),
+        })
     }
-    let is_isolated = |key: u32, op: OpId| {
-        use highwater_history::event::Isolation;
-        keys[key as usize].isolation(run.index.ops.get(op)) == Isolation::ReadCommitted
-    };
-    let links = Links::of(run.index, is_isolated);
-    let everything = components(&links, ANY.and(IN_TIME), None);
+
+    fn judge(whole: &Whole<'_>, facts: Vec<Facts>, findings: &mut Findings) {
+        let (mut acts, mut links) = (Vec::new(), Vec::new());
+        let parts: Vec<Precedence> = facts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            findings.not_applicable("no operation is a transaction");
+            return;
+        }
+        for part in parts {
+            acts.extend(part.acts);
+            links.extend(part.links);
+        }
+        let links = Links::of(links, &acts);
+        judge(&Known { whole, acts }, &links, findings);
+    }
+}
+
+/// What findings are told with.
+struct Known<'a> {
+    whole: &'a Whole<'a>,
+    acts: Vec<Act>,
+}
+
+impl Known<'_> {
+    fn act(&self, op: OpId) -> &Act {
+        let at = self.acts.binary_search_by_key(&op, |act| act.op);
+        &self.acts[at.expect("operations of links may have taken effect")]
+    }
+}
+
+fn judge(known: &Known<'_>, links: &Links, findings: &mut Findings) {
+    let everything = components(links, ANY.and(IN_TIME), None);
     if everything.is_empty() {
         return;
     }
-    let within = members(&links, &everything);
-    let mut known: Vec<(Kinds, OpId)> = Vec::new();
+    let within = members(links, &everything);
+    let mut told: Vec<(Kinds, OpId)> = Vec::new();
     for (name, kinds, is_violation) in CLASSES {
-        for component in components(&links, kinds, Some(&within)) {
+        for component in components(links, kinds, Some(&within)) {
             let has =
                 |(_, member): &&(Kinds, OpId)| component.operations.binary_search(member).is_ok();
-            if known.iter().filter(has).any(|(fewer, _)| kinds.includes(*fewer)) {
+            if told.iter().filter(has).any(|(fewer, _)| kinds.includes(*fewer)) {
                 continue;
             }
-            known.push((kinds, component.operations[0]));
+            told.push((kinds, component.operations[0]));
             let cycle = component.cycle();
-            let ruling = match (is_violation, run.untimed()) {
+            let ruling = match (is_violation, known.whole.untimed()) {
                 (true, Some(untimed)) if kinds.includes(Kinds::TIME) => Ruling::Permitted(untimed),
                 (true, _) => Ruling::Forbidden,
                 (false, _) => permitted(&cycle),
             };
-            findings.rule(name, ruling, || describe(run, keys, &component, &cycle));
+            findings.rule(name, ruling, || describe(known, &component, &cycle));
         }
     }
 }
@@ -101,17 +146,13 @@ fn permitted(cycle: &Cycle) -> Ruling {
 /// Operations of a cycle that are told in detail.
 const SHOWN: usize = 8;
 
-fn describe(
-    run: &RunView<'_>,
-    keys: &[KeyView<'_>],
-    component: &Component,
-    cycle: &Cycle,
-) -> Finding {
-    let operations = run.index.ops.iter().len();
+fn describe(known: &Known<'_>, component: &Component, cycle: &Cycle) -> Finding {
+    let operations = known.acts.last().map_or(0, |act| act.op + 1);
     let of_operations: Vec<&Link> =
-        cycle.links.iter().filter(|link| (link.from as usize) < operations).collect();
+        cycle.links.iter().filter(|link| link.from < operations).collect();
     let shown = &of_operations[..of_operations.len().min(SHOWN)];
-    let step = |link: &&Link| format!("{} {}", name(run, link.from), reason(keys, link));
+    let step =
+        |link: &&Link| format!("{} {}", name(known.act(link.from)), reason(known.whole, link));
     let mut steps: Vec<String> = shown.iter().map(step).collect();
     match of_operations.len() - shown.len() {
         0 => steps.push("the first again".to_owned()),
@@ -129,31 +170,30 @@ fn describe(
         Why::Process | Why::Time => None,
     });
     Finding {
-        key: of_key.map(|key| keys[key as usize].key.key.clone()),
+        key: of_key.map(|key| known.whole.key(key).clone()),
         rule: 48,
         evidence: "D9".to_owned(),
-        events: shown.iter().flat_map(|link| run.index.ops.get(link.from).events()).collect(),
+        events: shown.iter().flat_map(|link| events(known.act(link.from))).collect(),
         why: format!("{}{size}", steps.join(", before ")),
         ..Finding::default()
     }
 }
 
-fn name(run: &RunView<'_>, op: OpId) -> String {
-    let operation = run.index.ops.get(op);
-    let process = run.index.processes.get(operation.process).number;
-    format!("process {process} (event {})", operation.invoked)
+fn events(act: &Act) -> impl Iterator<Item = u64> {
+    std::iter::once(act.invoked).chain(act.completed)
 }
 
-fn reason(keys: &[KeyView<'_>], link: &Link) -> String {
+fn name(act: &Act) -> String {
+    format!("process {} (event {})", act.process, act.invoked)
+}
+
+fn reason(whole: &Whole<'_>, link: &Link) -> String {
     match link.why {
-        Why::Read(key, record) | Why::DirtyRead(key, record) => {
-            let key = &keys[key as usize].key;
-            format!("sent {} {}, which was read", key.key, key.records.value(record))
+        Why::Read(key, value) | Why::DirtyRead(key, value) => {
+            format!("sent {} {value}, which was read", whole.key(key))
         }
         Why::Log(key, first, next) => {
-            let key = &keys[key as usize].key;
-            let (first, next) = (key.records.value(first), key.records.value(next));
-            format!("sent {} {first}, which stands before {next}", key.key)
+            format!("sent {} {first}, which stands before {next}", whole.key(key))
         }
         Why::Process => "went on".to_owned(),
         Why::Time => "ended".to_owned(),

@@ -7,7 +7,7 @@ use highwater_history::{Offset, verdict::Finding};
 use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::{Findings, Ruling},
-    index::{GroupCommit, operations::Outcome},
+    index::{Group, GroupCommit, operations::Outcome},
     view::{KeyView, RunView},
 };
 
@@ -21,34 +21,26 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["stale-commit", "group-skip"],
     needs: &[Need::Elections],
     decides: Decides::AtTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::RunAndKeys(judge_run, judge_key),
 };
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
-    let groups = run.index.groups();
-    if groups.is_empty() {
+fn judge_run(run: &RunView<'_>, findings: &mut Findings) {
+    if run.index.groups.is_empty() {
         findings.not_applicable("no consumer is in a group");
     }
-    for group in groups {
-        let of_group = run.index.commits.iter().filter(|commit| commit.group == group);
-        let mut commits: Vec<&GroupCommit> = of_group.collect();
-        commits.sort_unstable_by_key(|commit| commit.op);
-        stale(run, &commits, findings);
-        let members = run.index.members(group);
-        for (id, view) in keys.iter().enumerate() {
-            let of_key = |commit: &&GroupCommit| {
-                let accepted = run.index.ops.get(commit.op).outcome == Outcome::Ok;
-                let offset = commit.offsets.iter().find(|(key, _)| *key as usize == id);
-                offset.filter(|_| accepted).map(|(_, offset)| *offset)
-            };
-            let committed = commits.iter().filter_map(of_key).max();
-            skipped(view, (group, &members), committed, findings);
-        }
+    for group in &run.index.groups {
+        stale(run, &group.commits, findings);
+    }
+}
+
+fn judge_key(view: &KeyView<'_>, findings: &mut Findings) {
+    for group in &view.run.index.groups {
+        skipped(view, group, findings);
     }
 }
 
 /// Rule 63: a commit that was accepted although one of a later generation had been before it began.
-fn stale(run: &RunView<'_>, commits: &[&GroupCommit], findings: &mut Findings) {
+fn stale(run: &RunView<'_>, commits: &[GroupCommit], findings: &mut Findings) {
     let accepted = commits.iter().filter_map(|commit| {
         let operation = run.index.ops.get(commit.op);
         let generation = commit.generation.filter(|_| operation.outcome == Outcome::Ok)?;
@@ -85,12 +77,9 @@ fn stale(run: &RunView<'_>, commits: &[&GroupCommit], findings: &mut Findings) {
 
 /// Rule 60, for a group: what lies between the first record that it was given and the last one, or
 /// its committed offset, was given to a member.
-fn skipped(
-    view: &KeyView<'_>,
-    (group, members): (&str, &BTreeSet<u32>),
-    committed: Option<Offset>,
-    findings: &mut Findings,
-) {
+fn skipped(view: &KeyView<'_>, group: &Group, findings: &mut Findings) {
+    let Group { name, members, committed, .. } = group;
+    let committed = committed.get(&view.id).copied();
     let mut given: BTreeSet<Offset> = BTreeSet::new();
     for run in view.key.reads.runs() {
         if members.contains(&view.op(run.op).process) {
@@ -110,7 +99,7 @@ fn skipped(
                     Some(committed) => format!("committed {committed}"),
                     None => format!("was given {last}"),
                 };
-                let why = format!("group {group} {how}, and none of its members was given it");
+                let why = format!("group {name} {how}, and none of its members was given it");
                 view.finding(holders[0], Some(offset), 60, "D8", why)
             });
         }

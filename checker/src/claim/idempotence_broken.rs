@@ -26,34 +26,28 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["idempotence-broken"],
     needs: &[Need::Dumps],
     decides: Decides::AtTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::Key(judge),
 };
 
 /// Batches that a broker remembers of each producer and partition.
 const WINDOW_BATCHES: usize = 5;
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
-    let mut seen: BTreeMap<u32, SeenBy> = BTreeMap::new();
-    for tried in &run.index.tried {
-        let Some(&(key, _)) = tried.records.first() else { continue };
-        let view = &keys[key as usize];
-        judge_fencing(run, view, tried, findings);
+fn judge(view: &KeyView<'_>, findings: &mut Findings) {
+    let mut seen = None;
+    for tried in &view.key.tried {
+        judge_fencing(view, tried, findings);
         if let Some(log) = &view.log {
-            let seen = seen.entry(key).or_insert_with(|| SeenBy::of(view, log));
-            judge_refused_repeat(run, view, log, seen, tried, findings);
+            let seen = seen.get_or_insert_with(|| SeenBy::of(view, log));
+            judge_refused_repeat(view, (log, seen), tried, findings);
         }
     }
-    for view in keys {
-        judge_sequences(view, findings);
-    }
+    judge_sequences(view, findings);
 }
 
 /// Rule 42: a repeat of a batch that the log already held is answered OK, not as out of order.
 fn judge_refused_repeat(
-    run: &RunView<'_>,
     view: &KeyView<'_>,
-    log: &FinalLog<'_>,
-    seen: &SeenBy,
+    (log, seen): (&FinalLog<'_>, &SeenBy),
     tried: &Tried,
     findings: &mut Findings,
 ) {
@@ -64,12 +58,11 @@ fn judge_refused_repeat(
     let first_at = tried.attempts[0].at;
     if !was_there
         || !led_throughout(view, refusal)
-        || restarted_between(run, refusal.node, first_at, refusal.at)
+        || restarted_between(view.run, refusal.node, first_at, refusal.at)
         || is_forgotten(view, log, held, refusal.at)
     {
         return;
     }
-    let (_, record) = tried.records[0];
     findings.violation("idempotence-broken", || {
         let BatchId { producer_id, producer_epoch, sequence } = tried.id;
         let why = format!(
@@ -77,7 +70,7 @@ fn judge_refused_repeat(
              {sequence} as out of order, although the log held that batch",
             refusal.node
         );
-        view.finding(record, Some(held.base_offset), 42, "D5", why)
+        view.finding(tried.record, Some(held.base_offset), 42, "D5", why)
     });
 }
 
@@ -182,11 +175,12 @@ fn is_forgotten(view: &KeyView<'_>, log: &FinalLog<'_>, held: &DumpBatch, by: Ti
 }
 
 /// Rule 41: only a lower epoch than the producer's newest is refused as such.
-fn judge_fencing(run: &RunView<'_>, view: &KeyView<'_>, tried: &Tried, findings: &mut Findings) {
+fn judge_fencing(view: &KeyView<'_>, tried: &Tried, findings: &mut Findings) {
     let fenced = |attempt: &&Attempt| attempt.code == "INVALID_PRODUCER_EPOCH";
     let Some(refusal) = tried.attempts.iter().find(fenced) else { return };
     let BatchId { producer_id, producer_epoch, .. } = tried.id;
-    let newer_session = run.index.processes.clients.iter().any(|client| {
+    let index = view.run.index;
+    let newer_session = index.processes.clients.iter().any(|client| {
         client.producer_id == Some(producer_id) && client.producer_epoch > Some(producer_epoch)
     });
     let newer_batch = view
@@ -194,19 +188,18 @@ fn judge_fencing(run: &RunView<'_>, view: &KeyView<'_>, tried: &Tried, findings:
         .iter()
         .flat_map(|(_, dump)| dump.lines.iter())
         .any(|batch| batch.producer_id == producer_id && batch.producer_epoch > producer_epoch);
-    let newest = run.index.newest_epochs.get(&producer_id);
+    let newest = index.newest_epochs.get(&producer_id);
     let newer_operation = newest.is_some_and(|newest| *newest > producer_epoch);
     if newer_session || newer_batch || newer_operation {
         return;
     }
-    let (_, record) = tried.records[0];
     findings.violation("idempotence-broken", || {
         let why = format!(
             "node {} fenced producer {producer_id} epoch {producer_epoch}, and no newer epoch is \
              known",
             refusal.node
         );
-        view.finding(record, None, 41, "D17", why)
+        view.finding(tried.record, None, 41, "D17", why)
     });
 }
 

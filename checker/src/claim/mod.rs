@@ -1,9 +1,12 @@
 //! Claims: each file decides one guarantee; the file's name is the claim's.
 //!
 //! A claim is a fold over keys: [`Judge::Key`] sees one key with everything known of it and leaves
-//! [`Findings`], which are merged. A claim that looks across keys says so with [`Judge::Run`].
+//! [`Findings`], which are merged in the order of the keys. What concerns no key is judged once,
+//! [`Judge::RunAndKeys`]; a claim that looks across keys says so with [`Judge::Across`]. So each
+//! key can be judged apart from the others.
 
 use crate::{
+    across::Across,
     finding::Findings,
     view::{KeyView, RunView},
 };
@@ -55,8 +58,15 @@ pub enum Decides {
 pub enum Judge {
     /// Key by key.
     Key(fn(&KeyView<'_>, &mut Findings)),
-    /// The run as a whole, all keys beside it.
-    Run(fn(&RunView<'_>, &[KeyView<'_>], &mut Findings)),
+    /// What concerns no key, then key by key.
+    RunAndKeys(fn(&RunView<'_>, &mut Findings), fn(&KeyView<'_>, &mut Findings)),
+    /// By facts that are gathered of all keys.
+    Across(Across),
+}
+
+/// The claim of a name.
+pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|(known, ..)| *known == name).map(|(_, _, entry)| *entry)
 }
 
 include!(concat!(env!("OUT_DIR"), "/claim_table.rs"));

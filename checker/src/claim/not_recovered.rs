@@ -1,8 +1,8 @@
 //! Once all faults are healed, the cluster serves every partition again within its time limits.
 
 use highwater_history::{
-    TimeNs,
-    outcome::{LagWindow, Limit, Outcome, Recovery},
+    Key, TimeNs,
+    outcome::{LagWindow, Limit, Missing, Outcome, Recovery},
     verdict::Finding,
 };
 
@@ -22,10 +22,11 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["not-recovered", "too-slow-recovery"],
     needs: &[Need::Outcome],
     decides: Decides::AtTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::RunAndKeys(judge_run, judge_key),
 };
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
+/// What cannot be decided, and what concerns no key that the history names.
+fn judge_run(run: &RunView<'_>, findings: &mut Findings) {
     let Some(outcome) = &run.evidence.outcome else {
         if !run.evidence.is_bare() {
             findings.undecided("the run was cut short before recovery could be seen".to_owned());
@@ -33,23 +34,90 @@ fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
         return;
     };
     match &outcome.recovery {
-        Some(recovery) => judge_recovery(run, (outcome, recovery), keys, findings),
+        Some(recovery) => could_not_tell(outcome, recovery, findings),
         None => findings.undecided("nobody looked whether the cluster recovered".to_owned()),
     }
-    for limit in outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms) {
-        let over_ns = ms(limit.took_ms.saturating_sub(limit.limit_ms));
-        if let Some(why) = lagged(outcome, (limit.from, limit.to), over_ns) {
+    for limit in passed_limits(outcome) {
+        if let Some(why) = lagged_at(outcome, limit) {
             findings.undecided(why);
-            continue;
         }
+    }
+    let is_nobodys = |key: Option<&Key>| key.is_none_or(|key| !run.index.ids.contains_key(key));
+    judge(run, None, is_nobodys, findings);
+}
+
+fn judge_key(view: &KeyView<'_>, findings: &mut Findings) {
+    judge(view.run, Some(view), |key| key == Some(&view.key.key), findings);
+}
+
+/// Conditions and limits of those keys that are asked for.
+fn judge(
+    run: &RunView<'_>,
+    view: Option<&KeyView<'_>>,
+    is_asked: impl Fn(Option<&Key>) -> bool,
+    findings: &mut Findings,
+) {
+    let Some(outcome) = &run.evidence.outcome else { return };
+    let failed = outcome.recovery.iter().filter(|recovery| !recovery.recovered);
+    for recovery in failed.filter(|recovery| lagged_after(outcome, recovery).is_none()) {
+        for missing in recovery.missing.iter().filter(|of| is_asked(of.key.as_ref())) {
+            let permitted = view.and_then(|view| view.nobody_may_lead(recovery.ended_at));
+            let ruling = permitted.map_or(Ruling::Forbidden, Ruling::Permitted);
+            findings.rule("not-recovered", ruling, || not_met(run, recovery, missing));
+        }
+    }
+    let limits = passed_limits(outcome).filter(|limit| is_asked(limit.key.as_ref()));
+    for limit in limits.filter(|limit| lagged_at(outcome, limit).is_none()) {
         findings.violation("too-slow-recovery", || Finding {
             key: limit.key.clone(),
             rule: 82,
             evidence: "D13".to_owned(),
-            events: limit_events(run, keys, limit),
+            events: view.map_or_else(Vec::new, |view| limit_events(view, limit)),
             why: passed(limit),
             ..Finding::default()
         });
+    }
+}
+
+fn passed_limits(outcome: &Outcome) -> impl Iterator<Item = &Limit> {
+    outcome.limits.iter().filter(|limit| limit.took_ms > limit.limit_ms)
+}
+
+fn lagged_at(outcome: &Outcome, limit: &Limit) -> Option<String> {
+    let over_ns = ms(limit.took_ms.saturating_sub(limit.limit_ms));
+    lagged(outcome, (limit.from, limit.to), over_ns)
+}
+
+fn lagged_after(outcome: &Outcome, recovery: &Recovery) -> Option<String> {
+    let took_ns = recovery.ended_at.saturating_sub(recovery.healed_at);
+    let over_ns = took_ns.saturating_sub(ms(recovery.limit_ms));
+    lagged(outcome, (recovery.healed_at, recovery.ended_at), over_ns)
+}
+
+fn could_not_tell(outcome: &Outcome, recovery: &Recovery, findings: &mut Findings) {
+    if recovery.recovered {
+        return;
+    }
+    if let Some(why) = lagged_after(outcome, recovery) {
+        findings.undecided(why);
+    } else if recovery.missing.is_empty() {
+        findings.undecided("recovery failed without saying what was missing".to_owned());
+    }
+}
+
+fn not_met(run: &RunView<'_>, recovery: &Recovery, missing: &Missing) -> Finding {
+    Finding {
+        key: missing.key.clone(),
+        rule: 81,
+        evidence: "D13".to_owned(),
+        why: format!(
+            "{} ms after the last heal, {}: {}{}",
+            recovery.limit_ms,
+            missing.condition,
+            missing.seen,
+            unrest(run)
+        ),
+        ..Finding::default()
     }
 }
 
@@ -75,53 +143,11 @@ fn seconds(ns: TimeNs) -> String {
 }
 
 /// The invocation with which a key began to wait, and the completion that ended it.
-fn limit_events(run: &RunView<'_>, keys: &[KeyView<'_>], limit: &Limit) -> Vec<u64> {
-    let Some(view) = keys.iter().find(|view| limit.key.as_ref() == Some(&view.key.key)) else {
-        return Vec::new();
-    };
-    let senders = view.key.sends.iter().filter_map(|record| view.key.records.sender(*record));
-    let ops: Vec<_> = senders.map(|op| run.index.ops.get(op)).collect();
+fn limit_events(view: &KeyView<'_>, limit: &Limit) -> Vec<u64> {
+    let ops: Vec<_> = view.key.sends.iter().filter_map(|record| view.sender(*record)).collect();
     let begun = ops.iter().find(|op| op.invoked_at == limit.from).map(|op| op.invoked);
     let ended = ops.iter().find(|op| op.completed_at == limit.to).and_then(|op| op.completed);
     begun.into_iter().chain(ended).collect()
-}
-
-fn judge_recovery(
-    run: &RunView<'_>,
-    (outcome, recovery): (&Outcome, &Recovery),
-    keys: &[KeyView<'_>],
-    findings: &mut Findings,
-) {
-    if recovery.recovered {
-        return;
-    }
-    let took_ns = recovery.ended_at.saturating_sub(recovery.healed_at);
-    let over_ns = took_ns.saturating_sub(ms(recovery.limit_ms));
-    if let Some(why) = lagged(outcome, (recovery.healed_at, recovery.ended_at), over_ns) {
-        findings.undecided(why);
-        return;
-    }
-    if recovery.missing.is_empty() {
-        findings.undecided("recovery failed without saying what was missing".to_owned());
-    }
-    for missing in &recovery.missing {
-        let view = keys.iter().find(|view| missing.key.as_ref() == Some(&view.key.key));
-        let permitted = view.and_then(|view| view.nobody_may_lead(recovery.ended_at));
-        let ruling = permitted.map_or(Ruling::Forbidden, Ruling::Permitted);
-        findings.rule("not-recovered", ruling, || Finding {
-            key: missing.key.clone(),
-            rule: 81,
-            evidence: "D13".to_owned(),
-            why: format!(
-                "{} ms after the last heal, {}: {}{}",
-                recovery.limit_ms,
-                missing.condition,
-                missing.seen,
-                unrest(run)
-            ),
-            ..Finding::default()
-        });
-    }
 }
 
 /// How far the metadata quorum's epoch rose, where it did: controllers that resign again and again

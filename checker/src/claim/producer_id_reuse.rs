@@ -25,15 +25,12 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["producer-id-reuse"],
     needs: &[Need::Dumps],
     decides: Decides::AtTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::RunAndKeys(judge_run, judge_epochs),
 };
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
+fn judge_run(run: &RunView<'_>, findings: &mut Findings) {
     judge_sessions(run, findings);
     judge_blocks(run, findings);
-    for view in keys {
-        judge_epochs(view, findings);
-    }
 }
 
 /// Rule 46: no two sessions have one id, unless they have one transactional id, too.

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use highwater_history::{Offset, event::Isolation, verdict::Finding};
+use highwater_history::{Offset, Value, event::Isolation, verdict::Finding};
+use serde::{Deserialize, Serialize};
 
 use super::{Decides, Entry, Judge, Need};
 use crate::{
+    across::{Across, Gather, Whole},
     finding::{Findings, Ruling},
     index::{
+        KeyId,
         operations::{OpId, Outcome},
         records::RecordId,
     },
@@ -23,47 +26,76 @@ pub static ENTRY: Entry = Entry {
     anomalies: &["torn-transaction"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],
     decides: Decides::AtTheEnd,
-    judge: Judge::Run(judge),
+    judge: Judge::Across(Across::of::<Torn>()),
 };
 
-/// A record of a transaction: its key's number and its own.
-type Part = (usize, RecordId);
+/// What one part knows of transactions; none where no operation is one.
+type Facts = Option<Vec<Parts>>;
 
-/// What became of a transaction's records.
-#[derive(Default)]
+/// What became of the records of a transaction that one key has.
+#[derive(Serialize, Deserialize)]
 struct Parts {
-    there: Vec<Part>,
-    gone: Vec<Part>,
+    op: OpId,
+    key: KeyId,
+    events: Vec<u64>,
+    there: Vec<Value>,
+    /// Those that are gone, and whether they may be.
+    gone: Vec<(Value, Ruling)>,
 }
 
-fn judge(run: &RunView<'_>, keys: &[KeyView<'_>], findings: &mut Findings) {
-    if !run.index.has_transactions() {
-        findings.not_applicable("no operation is a transaction");
-        return;
+struct Torn;
+
+impl Gather for Torn {
+    type Facts = Facts;
+
+    fn gather(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Facts {
+        run.index.has_transactions().then(|| keys.iter().flat_map(of_key).collect())
     }
+
+    fn judge(whole: &Whole<'_>, facts: Vec<Facts>, findings: &mut Findings) {
+        let facts: Vec<Vec<Parts>> = facts.into_iter().flatten().collect();
+        if facts.is_empty() {
+            findings.not_applicable("no operation is a transaction");
+        }
+        let mut all: Vec<Parts> = facts.into_iter().flatten().collect();
+        all.sort_by_key(|parts| (parts.op, parts.key));
+        for parts in all.chunk_by(|a, b| a.op == b.op) {
+            let is_there = parts.iter().any(|parts| !parts.there.is_empty());
+            if let Some(ruling) = ruling(parts).filter(|_| is_there) {
+                findings.rule("torn-transaction", ruling, || describe(whole, parts));
+            }
+        }
+    }
+}
+
+fn of_key(view: &KeyView<'_>) -> Vec<Parts> {
+    let read_to = read_to(view);
     let mut transactions: BTreeMap<OpId, Parts> = BTreeMap::new();
-    for (nth, view) in keys.iter().enumerate() {
-        let read_to = read_to(view);
-        for record in view.key.sends.iter().copied() {
-            let op = view.key.records.sender(record).expect("a sent record has a sender");
-            let operation = view.op(op);
-            if !operation.transaction || operation.outcome == Outcome::Fail {
-                continue;
-            }
-            let parts = transactions.entry(op).or_default();
-            if is_there(view, record) {
-                parts.there.push((nth, record));
-            } else if is_gone(view, record, read_to) {
-                parts.gone.push((nth, record));
-            }
+    for record in view.key.sends.iter().copied() {
+        let op = view.key.records.sender(record).expect("a sent record has a sender");
+        let operation = view.op(op);
+        if !operation.transaction || operation.outcome == Outcome::Fail {
+            continue;
+        }
+        let is_there = is_there(view, record);
+        if !is_there && !is_gone(view, record, read_to) {
+            continue;
+        }
+        let parts = transactions.entry(op).or_insert_with(|| Parts {
+            op,
+            key: view.id,
+            events: operation.events(),
+            there: Vec::new(),
+            gone: Vec::new(),
+        });
+        let value = view.key.records.value(record);
+        if is_there {
+            parts.there.push(value);
+        } else {
+            parts.gone.push((value, may_be_gone(view, record)));
         }
     }
-    for (op, parts) in transactions {
-        if !parts.there.is_empty() && !parts.gone.is_empty() {
-            let ruling = ruling(run, keys, &parts);
-            findings.rule("torn-transaction", ruling, || describe(run, keys, op, &parts));
-        }
-    }
+    transactions.into_values().collect()
 }
 
 /// The highest offset that ok polls of a key returned, where no final log is known.
@@ -96,36 +128,33 @@ fn is_gone(view: &KeyView<'_>, record: RecordId, read_to: Option<Offset>) -> boo
     }
 }
 
-/// Every part that is gone may be gone. What nobody acknowledged stands nowhere that could be cut:
-/// where a log may have lost anything, nothing tells.
-fn ruling(run: &RunView<'_>, keys: &[KeyView<'_>], parts: &Parts) -> Ruling {
-    let of_part = |&(nth, record): &Part| {
-        let view = &keys[nth];
-        let offset = view.key.records.ack(record, &run.index.ops);
-        view.loss(record, offset)
-    };
-    parts.gone.iter().map(of_part).reduce(Ruling::and).expect("a part is gone")
+/// What nobody acknowledged stands nowhere that could be cut: where a log may have lost anything,
+/// nothing tells.
+fn may_be_gone(view: &KeyView<'_>, record: RecordId) -> Ruling {
+    view.loss(record, view.key.records.ack(record, &view.run.index.ops))
 }
 
-fn describe(run: &RunView<'_>, keys: &[KeyView<'_>], op: OpId, parts: &Parts) -> Finding {
-    let name = |&(nth, record): &Part| {
-        let key = &keys[nth].key;
-        format!("{} of {}", key.records.value(record), key.key)
-    };
-    let names = |parts: &[Part]| parts.iter().map(name).collect::<Vec<_>>().join(", ");
-    let (nth, record) = parts.gone[0];
-    let operation = run.index.ops.get(op);
+/// Every part that is gone may be gone; none where nothing is.
+fn ruling(parts: &[Parts]) -> Option<Ruling> {
+    let rulings = parts.iter().flat_map(|parts| &parts.gone).map(|(_, ruling)| ruling.clone());
+    rulings.reduce(Ruling::and)
+}
+
+fn describe(whole: &Whole<'_>, parts: &[Parts]) -> Finding {
+    let name = |(key, value): &(KeyId, Value)| format!("{value} of {}", whole.key(*key));
+    let names = |of: &[(KeyId, Value)]| of.iter().map(name).collect::<Vec<_>>().join(", ");
+    let there = parts.iter().flat_map(|of| of.there.iter().map(|value| (of.key, *value)));
+    let there: Vec<_> = there.collect();
+    let gone = parts.iter().flat_map(|of| of.gone.iter().map(|(value, _)| (of.key, *value)));
+    let gone: Vec<_> = gone.collect();
+    let (key, value) = gone[0];
     Finding {
-        key: Some(keys[nth].key.key.clone()),
-        value: Some(keys[nth].key.records.value(record)),
+        key: Some(whole.key(key).clone()),
+        value: Some(value),
         rule: 50,
         evidence: "D10".to_owned(),
-        events: operation.events(),
-        why: format!(
-            "of one transaction {} is there and {} is not",
-            names(&parts.there),
-            names(&parts.gone)
-        ),
+        events: parts[0].events.clone(),
+        why: format!("of one transaction {} is there and {} is not", names(&there), names(&gone)),
         ..Finding::default()
     }
 }

@@ -1,22 +1,28 @@
 //! Which operation precedes which: by what it read, by the order of the log, by process, by time.
 
-use highwater_history::TimeNs;
+use std::{collections::BTreeMap, mem::discriminant};
 
-use crate::index::{
-    Index, KeyId,
-    operations::{OpId, Operation, Outcome},
-    records::RecordId,
+use highwater_history::{TimeNs, Value, event::Isolation, types::ProcessId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    index::{
+        Index, KeyId,
+        operations::{OpId, Operation, Outcome},
+    },
+    view::KeyView,
 };
 
 /// Why one operation precedes another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// The other read what it sent, and was promised to be given only what is committed.
-    Read(KeyId, RecordId),
+    Read(KeyId, Value),
     /// The other read what it sent, and was not promised that.
-    DirtyRead(KeyId, RecordId),
+    DirtyRead(KeyId, Value),
     /// The log has what it sent before what the other sent, with nothing known between.
-    Log(KeyId, RecordId, RecordId),
+    Log(KeyId, Value, Value),
     /// The same process went on to the other.
     Process,
     /// It ended before the other began.
@@ -67,7 +73,7 @@ impl Kinds {
 pub type Node = u32;
 
 /// One precedes another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Link {
     /// Which.
     pub from: Node,
@@ -77,48 +83,91 @@ pub struct Link {
     pub why: Why,
 }
 
+/// An operation that may have taken effect.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Act {
+    /// Its number.
+    pub op: OpId,
+    /// Its process.
+    pub process: ProcessId,
+    /// Index of its invocation.
+    pub invoked: u64,
+    /// Index of its completion.
+    pub completed: Option<u64>,
+    /// When it began.
+    pub invoked_at: TimeNs,
+    /// When it ended; the end of time when it did not.
+    pub completed_at: TimeNs,
+}
+
+/// Every operation that may have taken effect, in order.
+pub fn acts(index: &Index) -> Vec<Act> {
+    let live = index.ops.iter().zip(0..).filter(|(operation, _)| took_effect(operation));
+    let act = |(operation, op): (&Operation, OpId)| Act {
+        op,
+        process: index.processes.get(operation.process).number,
+        invoked: operation.invoked,
+        completed: operation.completed,
+        invoked_at: operation.invoked_at,
+        completed_at: operation.completed_at,
+    };
+    live.map(act).collect()
+}
+
+/// What the records of one key say of which operation precedes which. Offsets with several records
+/// order nothing: they are another anomaly.
+pub fn of_key(view: &KeyView<'_>) -> Vec<Link> {
+    let mut all = Vec::new();
+    let key = view.key;
+    let mut add = |from: Option<OpId>, to: Option<OpId>, why| {
+        let (Some(from), Some(to)) = (from, to) else { return };
+        if from != to && [from, to].iter().all(|op| took_effect(view.op(*op))) {
+            all.push(Link { from, to, why });
+        }
+    };
+    for run in key.reads.runs() {
+        let is_isolated = view.isolation(view.op(run.op)) == Isolation::ReadCommitted;
+        let why = if is_isolated { Why::Read } else { Why::DirtyRead };
+        for (_, record) in key.reads.of(run) {
+            let value = key.records.value(record);
+            add(key.records.sender(record), Some(run.op), why(view.id, value));
+        }
+    }
+    let mut before = None;
+    for (_, holders) in key.order.iter() {
+        let [record] = holders else { continue };
+        let (sender, value) = (key.records.sender(*record), key.records.value(*record));
+        if let Some((from, first)) = before.replace((sender, value)) {
+            add(from, sender, Why::Log(view.id, first, value));
+        }
+    }
+    fewest(&mut all);
+    all
+}
+
+/// One link of each kind from one operation to another is enough.
+fn fewest(links: &mut Vec<Link>) {
+    links.sort_unstable();
+    links.dedup_by_key(|link| (link.from, link.to, discriminant(&link.why)));
+}
+
 /// Everything that precedes something. Nodes below `operations` are operations.
 #[derive(Debug)]
 pub struct Links {
     /// Sorted, each once.
     pub all: Vec<Link>,
-    /// How many operations there are.
+    /// How many operations there are, at least.
     pub operations: Node,
 }
 
 impl Links {
-    /// Of all operations that may have taken effect; `is_isolated` tells whether an operation that
-    /// reads a key was promised to be given only what is committed. Offsets with several records
-    /// order nothing: they are another anomaly.
-    pub fn of(index: &Index, is_isolated: impl Fn(KeyId, OpId) -> bool) -> Self {
-        let mut all = Vec::new();
-        for (key, id) in index.keys.iter().zip(0..) {
-            let mut add = |from: Option<OpId>, to: Option<OpId>, why| {
-                let (Some(from), Some(to)) = (from, to) else { return };
-                if from != to && [from, to].iter().all(|op| took_effect(index.ops.get(*op))) {
-                    all.push(Link { from, to, why });
-                }
-            };
-            for run in key.reads.runs() {
-                let why = if is_isolated(id, run.op) { Why::Read } else { Why::DirtyRead };
-                for (_, record) in key.reads.of(run) {
-                    add(key.records.sender(record), Some(run.op), why(id, record));
-                }
-            }
-            let mut before = None;
-            for (_, holders) in key.order.iter() {
-                let [record] = holders else { continue };
-                let sender = key.records.sender(*record);
-                if let Some((from, first)) = before.replace((sender, *record)) {
-                    add(from, sender, Why::Log(id, first, *record));
-                }
-            }
-        }
-        all.sort_unstable();
-        all.dedup_by_key(|link| (link.from, link.to, std::mem::discriminant(&link.why)));
-        let operations = index.ops.iter().len() as Node;
-        add_processes(index, &mut all);
-        add_time(index, operations, &mut all);
+    /// Of what all keys say, and of the operations.
+    pub fn of(mut of_keys: Vec<Link>, acts: &[Act]) -> Self {
+        fewest(&mut of_keys);
+        let mut all = of_keys;
+        let operations = acts.last().map_or(0, |act| act.op + 1);
+        add_processes(acts, &mut all);
+        add_time(acts, operations, &mut all);
         all.sort_unstable();
         Self { all, operations }
     }
@@ -128,24 +177,19 @@ fn took_effect(operation: &Operation) -> bool {
     operation.outcome != Outcome::Fail
 }
 
-fn add_processes(index: &Index, all: &mut Vec<Link>) {
-    let mut last_of: Vec<Option<OpId>> = vec![None; index.processes.len()];
-    for (operation, op) in index.ops.iter().zip(0..) {
-        if !took_effect(operation) {
-            continue;
-        }
-        if let Some(from) = last_of[operation.process as usize].replace(op) {
-            all.push(Link { from, to: op, why: Why::Process });
+fn add_processes(acts: &[Act], all: &mut Vec<Link>) {
+    let mut last_of: BTreeMap<ProcessId, OpId> = BTreeMap::new();
+    for act in acts {
+        if let Some(from) = last_of.insert(act.process, act.op) {
+            all.push(Link { from, to: act.op, why: Why::Process });
         }
     }
 }
 
 /// Instants stand between operations, so that there are as many links as operations and not their
 /// square: who ended leads to the instant, one instant to the next, and that to who begins then.
-fn add_time(index: &Index, operations: Node, all: &mut Vec<Link>) {
-    let ended = |(operation, op): (&Operation, OpId)| (operation.completed_at, op);
-    let live = || index.ops.iter().zip(0..).filter(|(operation, _)| took_effect(operation));
-    let mut ends: Vec<(TimeNs, OpId)> = live().map(ended).collect();
+fn add_time(acts: &[Act], operations: Node, all: &mut Vec<Link>) {
+    let mut ends: Vec<(TimeNs, OpId)> = acts.iter().map(|act| (act.completed_at, act.op)).collect();
     ends.retain(|(at, _)| *at != TimeNs::MAX);
     ends.sort_unstable();
     for (nth, (_, op)) in ends.iter().enumerate() {
@@ -155,11 +199,11 @@ fn add_time(index: &Index, operations: Node, all: &mut Vec<Link>) {
             all.push(Link { from: instant, to: instant + 1, why: Why::Time });
         }
     }
-    for (operation, op) in live() {
-        let before = ends.partition_point(|(at, _)| *at < operation.invoked_at);
+    for act in acts {
+        let before = ends.partition_point(|(at, _)| *at < act.invoked_at);
         if let Some(instant) = before.checked_sub(1) {
             let from = operations + instant as Node;
-            all.push(Link { from, to: op, why: Why::Time });
+            all.push(Link { from, to: act.op, why: Why::Time });
         }
     }
 }

@@ -10,16 +10,18 @@ use highwater_history::{
     promise::Promises,
     types::ProcessId,
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Index, KeyId, KeyIndex,
+    GroupCommit, Index, KeyId, KeyIndex, groups,
     operations::{OpId, Operation, Outcome, Requests},
     order::Order,
     records::RecordId,
 };
+use crate::part::Part;
 
 /// Why a history cannot be judged: something that judging assumes does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfit {
     /// Line of the event, counted from 1; position in memory histories.
     pub line: u64,
@@ -38,6 +40,8 @@ pub struct Builder<'a> {
     index: Index,
     promises: Option<&'a Promises>,
     pending: Vec<Option<Pending>>,
+    /// Group commits, in the order in which they ended.
+    commits: Vec<GroupCommit>,
     last: Option<(u64, TimeNs)>,
     last_key: Option<KeyId>,
 }
@@ -61,7 +65,19 @@ struct PendingSend {
 impl<'a> Builder<'a> {
     /// A builder; the manifest's promises say which topics nobody acknowledges.
     pub fn new(promises: Option<&'a Promises>) -> Self {
-        Self { index: Index::default(), promises, pending: Vec::new(), last: None, last_key: None }
+        Self::of_part(promises, Part::WHOLE)
+    }
+
+    /// A builder that keeps evidence of the keys of a part only.
+    pub fn of_part(promises: Option<&'a Promises>, part: Part) -> Self {
+        Self {
+            index: Index { part, ..Index::default() },
+            promises,
+            pending: Vec::new(),
+            commits: Vec::new(),
+            last: None,
+            last_key: None,
+        }
     }
 
     /// Takes one event; an error ends the judgement.
@@ -85,6 +101,8 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Index {
         self.settle();
         self.count();
+        let Index { processes, ops, .. } = &self.index;
+        self.index.groups = groups::of(self.commits, processes, ops);
         self.index.ops.shrink();
         for key in &mut self.index.keys {
             key.records.shrink();

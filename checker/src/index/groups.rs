@@ -1,10 +1,14 @@
-//! Consumer groups: what their members committed.
+//! Consumer groups: who is in them, and what their members committed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::Offset;
 
-use super::{Index, KeyId, operations::OpId};
+use super::{
+    KeyId,
+    operations::{OpId, Operations, Outcome},
+    processes::Processes,
+};
 
 /// One commit of a group's offsets, whatever came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,21 +26,47 @@ pub struct GroupCommit {
     pub offsets: Vec<(KeyId, Offset)>,
 }
 
-impl Index {
-    /// The names of all groups.
-    pub fn groups(&self) -> BTreeSet<&str> {
-        let sessions = self.processes.clients.iter().filter_map(|client| client.group.as_deref());
-        sessions.chain(self.commits.iter().map(|commit| commit.group.as_str())).collect()
-    }
+/// A consumer group.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The processes whose session names it, and those that commit for it.
+    pub members: BTreeSet<u32>,
+    /// Its commits, in the order in which they began.
+    pub commits: Vec<GroupCommit>,
+    /// The highest offset that an accepted commit named, by key.
+    pub committed: BTreeMap<KeyId, Offset>,
+}
 
-    /// The processes of a group: those whose session names it, and those that commit for it.
-    pub fn members(&self, group: &str) -> BTreeSet<u32> {
-        let of_session = |process: &u32| {
-            let client = self.processes.client(*process);
-            client.and_then(|client| client.group.as_deref()) == Some(group)
-        };
-        let sessions = (0..self.processes.len() as u32).filter(of_session);
-        let commits = self.commits.iter().filter(|commit| commit.group == group);
-        sessions.chain(commits.map(|commit| commit.process)).collect()
+/// All groups by name.
+pub(super) fn of(
+    mut commits: Vec<GroupCommit>,
+    processes: &Processes,
+    ops: &Operations,
+) -> Vec<Group> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for client in processes.clients.iter().filter_map(|client| client.group.as_ref()) {
+        groups.entry(client.clone()).or_default();
     }
+    for process in 0..processes.len() as u32 {
+        let client = processes.client(process);
+        if let Some(name) = client.and_then(|client| client.group.as_ref()) {
+            groups.entry(name.clone()).or_default().members.insert(process);
+        }
+    }
+    commits.sort_unstable_by_key(|commit| commit.op);
+    for commit in commits {
+        let group = groups.entry(commit.group.clone()).or_default();
+        group.members.insert(commit.process);
+        if ops.get(commit.op).outcome == Outcome::Ok {
+            for (key, offset) in &commit.offsets {
+                let committed = group.committed.entry(*key).or_insert(*offset);
+                *committed = (*committed).max(*offset);
+            }
+        }
+        group.commits.push(commit);
+    }
+    let named = |(name, group): (String, Group)| Group { name, ..group };
+    groups.into_iter().map(named).collect()
 }

@@ -26,12 +26,14 @@ use highwater_history::{
 };
 
 pub use builder::{Builder, Unfit};
-pub use groups::GroupCommit;
+pub use groups::{Group, GroupCommit};
 use operations::{OpId, Operations};
 use order::Order;
 use processes::Processes;
 use reads::Reads;
 use records::{RecordId, Records};
+
+use crate::part::Part;
 
 /// Stands for no offset.
 const NO_OFFSET: highwater_history::Offset = highwater_history::Offset::MIN;
@@ -52,12 +54,12 @@ pub struct Index {
     pub processes: Processes,
     /// Events of the nemesis and of anybody else who is no client.
     pub others: Vec<Event>,
-    /// Group commits, in the order in which they ended.
-    pub commits: Vec<GroupCommit>,
+    /// The part of the history whose keys have their evidence here.
+    pub part: Part,
+    /// Consumer groups by name.
+    pub groups: Vec<Group>,
     /// Records that were sent with keys of their own: that key, and the record.
     pub record_keys: Vec<(String, KeyId, RecordId)>,
-    /// Operations whose attempts or errors rules 41 to 46 look at.
-    pub tried: Vec<Tried>,
     /// The highest epoch of each producer id that some operation's identity shows.
     pub newest_epochs: BTreeMap<i64, i16>,
     /// Operations of a kind that nothing here knows, by name.
@@ -101,19 +103,19 @@ pub struct KeyIndex {
     pub order: Order,
     /// Payloads that were not what they should be, and the operation that read them.
     pub payload_errors: Vec<(OpId, PayloadError)>,
+    /// Sends whose attempts or errors rules 41 to 46 look at.
+    pub tried: Vec<Tried>,
 }
 
-/// An operation that took several attempts or was refused for its identity.
+/// A send that took several attempts or was refused for its identity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
-    /// The operation.
-    pub op: OpId,
     /// Its attempts.
     pub attempts: Vec<highwater_history::event::Attempt>,
     /// Its identity.
     pub id: highwater_history::event::BatchId,
-    /// The records that it sent.
-    pub records: Vec<(KeyId, RecordId)>,
+    /// The first record that it sent.
+    pub record: RecordId,
 }
 
 impl KeyIndex {

@@ -7,13 +7,16 @@ use highwater_history::{
     verdict::{Finding, Judgement, Validity},
 };
 
-use super::{CheckError, Options, check, judge_entry};
+use super::{CheckError, Options, check};
 use crate::{
     Evidence,
+    across::Whole,
     claim::{Decides, Entry, Judge},
     finding::{Findings, Permission},
+    fold::{ClaimOfPart, Tally},
     index::Index,
     leadership::Leadership,
+    merge::decide,
     registry::Registry,
     told::Sayings,
     view::RunView,
@@ -46,12 +49,18 @@ fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
         said: &said,
         is_cut: false,
     };
-    judge_entry("lost-write", entry, &run, &run.keys()).0
+    let of_part = ClaimOfPart::judge_entry("lost-write", entry, &run, &run.keys());
+    let whole = Whole { evidence: &evidence, keys: Vec::new() };
+    decide(&whole, &Tally::of(&run, &[], None, Vec::new()), vec![of_part]).0
+}
+
+fn of_run(judge: fn(&RunView<'_>, &mut Findings)) -> Judge {
+    Judge::RunAndKeys(judge, |_, _| {})
 }
 
 #[test]
 fn a_claim_that_panics_is_unknown() {
-    let verdict = judged(&entry(Judge::Run(|_, _, _| panic!("planted"))));
+    let verdict = judged(&entry(of_run(|_, _| panic!("planted"))));
     assert_eq!(verdict.verdict, Judgement::Unknown);
     assert_eq!(verdict.reason.as_deref(), Some("the claim itself crashed"));
     assert!(!verdict.rules.is_empty(), "it is still named with its rules");
@@ -59,7 +68,7 @@ fn a_claim_that_panics_is_unknown() {
 
 #[test]
 fn a_violation_outweighs_what_could_not_be_decided() {
-    let verdict = judged(&entry(Judge::Run(|_, _, findings| {
+    let verdict = judged(&entry(of_run(|_, findings| {
         findings.undecided("half of it".to_owned());
         findings.violation("a", Finding::default);
     })));
@@ -68,7 +77,7 @@ fn a_violation_outweighs_what_could_not_be_decided() {
 
 #[test]
 fn counts_stay_exact_beyond_the_cap() {
-    let verdict = judged(&entry(Judge::Run(|_, _, findings| {
+    let verdict = judged(&entry(of_run(|_, findings| {
         for _ in 0..120 {
             findings.violation("a", Finding::default);
             findings.permit("b", Permission::new("c.9", "a test"), Finding::default);

@@ -174,14 +174,11 @@ impl Builder<'_> {
             return;
         };
         let refused = attempts.iter().any(|attempt| is_identity_refusal(&attempt.code));
-        if attempts.len() > 1 || refused {
-            self.index.tried.push(Tried {
-                op: completion.op,
-                attempts: attempts.clone(),
-                id,
-                records: pending.sends.iter().map(|send| (send.key, send.record)).collect(),
-            });
-        }
+        let Some(first) = pending.sends.first().filter(|_| attempts.len() > 1 || refused) else {
+            return;
+        };
+        let tried = Tried { attempts: attempts.clone(), id, record: first.record };
+        self.index.keys[first.key as usize].tried.push(tried);
     }
 
     /// The offsets are those of the completion: a client that was told nothing repeats what it
@@ -195,7 +192,7 @@ impl Builder<'_> {
         let Some(group) = named.or_else(of_session).map(str::to_owned) else { return };
         let generation = event.extra.get("generation").and_then(serde_json::Value::as_i64);
         let op = completion.op;
-        self.index.commits.push(GroupCommit { op, process, group, generation, offsets });
+        self.commits.push(GroupCommit { op, process, group, generation, offsets });
     }
 
     fn note_assignment(&mut self, process: u32, completion: &Completion<'_>, pending: Pending) {
