@@ -27,6 +27,8 @@ pub static ENTRY: Entry = Entry {
     judge: Judge::Key(judge),
 };
 
+const NOT_IDEMPOTENT: &str = "c.2 enable.idempotence=false";
+
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let again: BTreeMap<RecordId, Offset> =
         view.log.iter().flat_map(|log| log.again.iter().copied()).collect();
@@ -47,9 +49,13 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
 }
 
 fn ruling(view: &KeyView<'_>, record: RecordId, second: Option<Offset>) -> Ruling {
+    if view.run.said.idempotence == Some(false) {
+        let said = "the promise that the user named";
+        return Ruling::Permitted(Permission::new(NOT_IDEMPOTENT, said));
+    }
     let Some(sender) = view.sender(record) else { return Ruling::Forbidden };
     let by_client = match view.idempotence(sender) {
-        false => repeated(view, sender),
+        false => repeated(sender),
         true => match other_identity(view, record, second) {
             Some(why) => Ruling::Permitted(Permission::new("c.6", why)),
             None => Ruling::Forbidden,
@@ -74,16 +80,12 @@ fn cut_copies(view: &KeyView<'_>, record: RecordId, sender: &Operation) -> Rulin
 }
 
 /// Without idempotence a repeat is a second record; a broker may still not make one by itself.
-fn repeated(view: &KeyView<'_>, sender: &Operation) -> Ruling {
-    let clause = "c.2 enable.idempotence=false";
+fn repeated(sender: &Operation) -> Ruling {
     match sender.requests {
-        _ if view.run.said.idempotence == Some(false) => {
-            Ruling::Permitted(Permission::new(clause, "the promise that the user named"))
-        }
         Requests::One => Ruling::Forbidden,
         Requests::Many | Requests::Untold => {
             let fulfilled_by = format!("the client repeated operation {}", sender.invoked);
-            Ruling::Permitted(Permission::new(clause, fulfilled_by))
+            Ruling::Permitted(Permission::new(NOT_IDEMPOTENT, fulfilled_by))
         }
     }
 }
