@@ -94,12 +94,16 @@ fn judge_inside(
     }
 }
 
-/// Without idempotence repeats overtake; and a record that may be gone orders nothing.
+/// Without idempotence repeats overtake; and a record that may be gone orders nothing. On a bare
+/// history nothing tells that one is gone: what acks permits there does not include the order.
 fn ruling(view: &KeyView<'_>, op: OpId, before: Placed) -> Ruling {
     if !view.idempotence(view.op(op)) {
         let clause = "c.2 enable.idempotence=false";
         let fulfilled_by = "the producer was not promised order";
         return Ruling::Permitted(Permission::new(clause, fulfilled_by));
+    }
+    if view.run.evidence.is_bare() {
+        return Ruling::Forbidden;
     }
     view.loss(before.0, Some(before.1))
 }
