@@ -1,0 +1,128 @@
+//! Operations: an invocation and its completion, as part 1 of the definitions says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use highwater_history::{
+    Event, EventValue, Key, Offset, Value,
+    event::{EventKind, Function, MicroOp, Process},
+};
+
+/// A record that an operation sends, and the offset that its completion names.
+pub struct Send {
+    pub key: Key,
+    pub value: Value,
+    pub ack: Option<Offset>,
+}
+
+/// A record that a poll of an operation returned, and the offset that this very poll named.
+pub struct Read {
+    pub key: Key,
+    pub value: Value,
+    pub offset: Option<Offset>,
+}
+
+/// The keys that an assign or subscribe takes instead of the current ones.
+pub struct Assignment {
+    pub keys: BTreeSet<Key>,
+    pub by_subscribe: bool,
+    pub from_beginning: bool,
+}
+
+/// What one process did between an invocation and its completion.
+pub struct Operation {
+    pub process: u64,
+    /// `Ok`, `Fail` or `Info`; an operation that never completes is `Info`.
+    pub outcome: EventKind,
+    pub sends: Vec<Send>,
+    pub reads: Vec<Read>,
+    pub assignment: Option<Assignment>,
+    /// Keys of its rebalance-log.
+    pub rebalanced: BTreeSet<Key>,
+}
+
+impl Operation {
+    pub fn is_ok(&self) -> bool {
+        self.outcome == EventKind::Ok
+    }
+
+    pub fn is_fail(&self) -> bool {
+        self.outcome == EventKind::Fail
+    }
+
+    fn of(process: u64, invoke: &Event, completion: Option<&Event>) -> Self {
+        let last = completion.unwrap_or(invoke);
+        let assignment = match (&last.f, &last.value) {
+            (Function::Assign | Function::Subscribe, EventValue::Keys(keys)) => Some(Assignment {
+                keys: keys.iter().cloned().collect(),
+                by_subscribe: last.f == Function::Subscribe,
+                from_beginning: last.seek_to_beginning,
+            }),
+            _ => None,
+        };
+        let rebalances = completion.and_then(|event| event.rebalance_log.as_ref());
+        Self {
+            process,
+            outcome: completion.map_or(EventKind::Info, |event| event.kind),
+            sends: sends(invoke, completion),
+            reads: completion.map(reads).unwrap_or_default(),
+            assignment,
+            rebalanced: rebalances.into_iter().flatten().flat_map(|r| r.keys.clone()).collect(),
+        }
+    }
+}
+
+fn micro_ops(event: &Event) -> &[MicroOp] {
+    match &event.value {
+        EventValue::Ops(ops) => ops,
+        _ => &[],
+    }
+}
+
+/// What the invocation asked to send, in its order, with what the completion says of each.
+fn sends(invoke: &Event, completion: Option<&Event>) -> Vec<Send> {
+    let mut sends = Vec::new();
+    for op in micro_ops(invoke) {
+        let MicroOp::Send { key, value, .. } = op else { continue };
+        let mut ack = None;
+        for done in completion.map(micro_ops).unwrap_or_default() {
+            let MicroOp::Send { key: of, value: it, ack: at } = done else { continue };
+            if (of, it) == (key, value) {
+                ack = at.offset();
+            }
+        }
+        sends.push(Send { key: key.clone(), value: *value, ack });
+    }
+    sends
+}
+
+fn reads(completion: &Event) -> Vec<Read> {
+    let mut reads = Vec::new();
+    for op in micro_ops(completion) {
+        let MicroOp::Poll { records: Some(polled) } = op else { continue };
+        for (key, records) in polled {
+            for record in records {
+                reads.push(Read { key: key.clone(), value: record.1, offset: record.0 });
+            }
+        }
+    }
+    reads
+}
+
+/// All operations in the order of their invocations; none where a process had two in flight.
+pub fn operations(events: &[Event]) -> Option<Vec<Operation>> {
+    let mut pairs: Vec<(u64, &Event, Option<&Event>)> = Vec::new();
+    let mut in_flight: BTreeMap<u64, usize> = BTreeMap::new();
+    for event in events {
+        let Process::Client(process) = event.process else { continue };
+        if event.kind == EventKind::Invoke {
+            if in_flight.insert(process, pairs.len()).is_some() {
+                return None;
+            }
+            pairs.push((process, event, None));
+        } else {
+            let nth = in_flight.remove(&process).expect("a completion has an invocation");
+            pairs[nth].2 = Some(event);
+        }
+    }
+    Some(pairs.into_iter().map(|(process, i, c)| Operation::of(process, i, c)).collect())
+}

@@ -1,0 +1,113 @@
+//! The counts of all classes and the verdict, part 3 of the definitions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use highwater_history::{Event, Promise, verdict::Validity};
+
+use super::{
+    facts::Facts,
+    history, polls, records, sends,
+    tally::{Promised, Tally},
+};
+
+/// A class: its name and how its findings are counted.
+type Class = (&'static str, fn(&Facts, &Promised) -> Tally);
+
+/// Every class of part 2 of the definitions.
+pub const CLASSES: &[Class] = &[
+    ("lost-write", records::lost_write),
+    ("duplicate", records::duplicate),
+    ("inconsistent-offsets", records::inconsistent_offsets),
+    ("unseen", records::unseen),
+    ("G1a", records::g1a),
+    ("precommitted-read", records::precommitted_read),
+    ("phantom-read", records::phantom_read),
+    ("nonmonotonic-send", sends::nonmonotonic_send),
+    ("int-nonmonotonic-send", sends::int_nonmonotonic_send),
+    ("int-send-skip", sends::int_send_skip),
+    ("nonmonotonic-poll", polls::nonmonotonic_poll),
+    ("poll-skip", polls::poll_skip),
+    ("int-nonmonotonic-poll", polls::int_nonmonotonic_poll),
+    ("int-poll-skip", polls::int_poll_skip),
+];
+
+/// The claims of the fast checker that count these classes.
+pub const CLAIMS: &[&str] = &[
+    "lost-write",
+    "duplicate",
+    "inconsistent-offsets",
+    "unseen",
+    "failed-yet-visible",
+    "precommitted-read",
+    "phantom-read",
+    "nonmonotonic-send",
+    "nonmonotonic-poll",
+];
+
+/// Counts by class; a class without findings is left out.
+pub type Counts = BTreeMap<String, u64>;
+
+/// What the reference says of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Violations.
+    pub anomalies: Counts,
+    /// What the promises permit.
+    pub permitted: Counts,
+    /// The verdict, and what else the definitions accept for it.
+    pub verdicts: Vec<Validity>,
+}
+
+impl Judged {
+    /// An unfit history is unknown, whatever else it shows.
+    pub fn unfit() -> Self {
+        let verdicts = vec![Validity::Unknown];
+        Self { anomalies: Counts::new(), permitted: Counts::new(), verdicts }
+    }
+}
+
+/// Judges a bare history.
+pub fn judge(events: &[Event], promise: &Promise) -> Judged {
+    let mut judged = Judged::unfit();
+    let Some(operations) = history::operations(events) else { return judged };
+    let facts = Facts::of(operations);
+    if sent_twice(&facts) {
+        return judged;
+    }
+    let promised = Promised::of(promise);
+    for (class, count) in CLASSES {
+        let tally = count(&facts, &promised);
+        for (counts, n) in
+            [(&mut judged.anomalies, tally.anomalies), (&mut judged.permitted, tally.permitted)]
+        {
+            if n > 0 {
+                counts.insert((*class).to_owned(), n);
+            }
+        }
+    }
+    judged.verdicts = verdicts(&facts, &judged.anomalies);
+    judged
+}
+
+/// Whether one record is sent twice.
+fn sent_twice(facts: &Facts) -> bool {
+    let mut seen = BTreeSet::new();
+    facts.all_sends().any(|(_, send)| !seen.insert((send.key.clone(), send.value)))
+}
+
+/// The verdict of a fit history.
+fn verdicts(facts: &Facts, anomalies: &Counts) -> Vec<Validity> {
+    let acknowledged = facts.all_sends().any(|(op, _)| op.is_ok());
+    let ok_read = facts.all_reads().any(|(op, _)| op.is_ok());
+    let unseen = anomalies.contains_key("unseen");
+    if anomalies.keys().any(|class| class != "unseen") {
+        vec![Validity::Invalid]
+    } else if !acknowledged || !ok_read {
+        let accepted = unseen.then_some(Validity::Invalid);
+        [Validity::Vacuous, Validity::Unknown].into_iter().chain(accepted).collect()
+    } else if unseen {
+        vec![Validity::Invalid]
+    } else {
+        vec![Validity::Valid]
+    }
+}

@@ -1,0 +1,94 @@
+//! Changes of what polls returned.
+
+use highwater_history::{
+    Event, EventValue, Key, Offset,
+    event::{MicroOp, ReadRecord},
+};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::any;
+
+/// Every list of records that a poll returned of one key, which is not empty.
+pub fn polled(events: &mut [Event]) -> Vec<(Key, &mut Vec<ReadRecord>)> {
+    let mut lists = Vec::new();
+    for event in events {
+        let EventValue::Ops(ops) = &mut event.value else { continue };
+        for op in ops {
+            let MicroOp::Poll { records: Some(records) } = op else { continue };
+            let some = records.iter_mut().filter(|(_, records)| !records.is_empty());
+            lists.extend(some.map(|(key, records)| (key.clone(), records)));
+        }
+    }
+    lists
+}
+
+fn any_list<'a>(
+    events: &'a mut [Event],
+    rng: &mut ChaCha8Rng,
+) -> Option<(&'a mut Vec<ReadRecord>, usize)> {
+    let (_, records) = any(polled(events), rng)?;
+    let nth = rng.random_range(0..records.len());
+    Some((records, nth))
+}
+
+pub fn swap_read_values(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    let mut all: Vec<_> = polled(events).into_iter().flat_map(|(_, r)| r.iter_mut()).collect();
+    if all.len() < 2 {
+        return;
+    }
+    let (one, other) = (rng.random_range(0..all.len()), rng.random_range(0..all.len()));
+    let values = (all[one].1, all[other].1);
+    (all[other].1, all[one].1) = values;
+}
+
+/// An offset near this one.
+pub fn near(offset: Offset, rng: &mut ChaCha8Rng) -> Offset {
+    (offset + rng.random_range(-3..=3)).max(0)
+}
+
+pub fn change_read_offset(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, nth)) = any_list(events, rng) {
+        records[nth].0 = records[nth].0.map(|offset| near(offset, rng));
+    }
+}
+
+pub fn forget_read_offset(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, nth)) = any_list(events, rng) {
+        records[nth].0 = None;
+    }
+}
+
+pub fn drop_read(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, nth)) = any_list(events, rng) {
+        records.remove(nth);
+    }
+}
+
+pub fn empty_poll(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, _)) = any_list(events, rng) {
+        records.clear();
+    }
+}
+
+pub fn repeat_read(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, nth)) = any_list(events, rng) {
+        let at = rng.random_range(0..=records.len());
+        records.insert(at, records[nth]);
+    }
+}
+
+pub fn reorder_poll(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    if let Some((records, nth)) = any_list(events, rng) {
+        let other = rng.random_range(0..records.len());
+        records.swap(nth, other);
+    }
+}
+
+/// A record of one poll turns up in another one, of any key.
+pub fn read_from_another_key(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    let Some(record) = any_list(events, rng).map(|(records, nth)| records[nth]) else { return };
+    if let Some((records, nth)) = any_list(events, rng) {
+        records.insert(nth, record);
+    }
+}
