@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, ops::Range};
 use highwater_history::{Promise, verdict::Validity};
 use reference::{
     case::Case,
+    inject::{Field, INJECTORS},
     judge::{CLASSES, Judged, judge},
     model,
     twist::TWISTS,
@@ -91,4 +92,33 @@ fn what_the_model_shows_is_valid() {
         *verdicts.entry(judged.verdicts[0]).or_default() += 1;
     }
     assert!(verdicts[&Validity::Valid] > 6_000, "{verdicts:?}");
+}
+
+/// What is put into a valid history is counted exactly by both checkers, and nothing else is found
+/// by any claim.
+#[test]
+fn injected_anomalies_are_counted_and_nothing_else_is_found() {
+    for (class, inject) in INJECTORS {
+        let mut injected = 0;
+        for seed in 0..500 {
+            let mut field = Field::of(seed);
+            let before = Case::unpromised(field.events.clone()).by_reference();
+            let n = 1 + seed as usize % 3;
+            let Some(expected) = inject(&mut field, n) else { continue };
+            injected += 1;
+            let case = Case::unpromised(field.events);
+            let reference = case.by_reference();
+            let lines = || format!("{class}, seed {seed}, n {n}:\n{}", case.lines());
+            let wanted = expected.counts();
+            assert_eq!(case.by_claims(None).anomalies, wanted, "checker, {}", lines());
+            assert_eq!(reference.anomalies, wanted, "reference, {}", lines());
+            assert!(case.agrees(&reference), "{}", lines());
+            for (permitted, more) in &expected.permitted {
+                let count = |judged: &Judged| judged.permitted.get(*permitted).copied();
+                let before = count(&before).unwrap_or(0);
+                assert_eq!(count(&reference), Some(before + more), "{}", lines());
+            }
+        }
+        assert!(injected > 100, "{class}: only {injected} histories have a place for it");
+    }
 }

@@ -1,7 +1,5 @@
 //! One case: a history and promises that a seed gives, judged by both checkers.
 
-use std::fmt::Write;
-
 use highwater_checker::{Evidence, Options, check};
 use highwater_history::{
     Event, Promise,
@@ -37,14 +35,23 @@ impl Case {
         Self { events, promise }
     }
 
+    /// A history that is judged by the most that can be promised.
+    pub fn unpromised(events: Vec<Event>) -> Self {
+        Self { events, promise: Promise::default() }
+    }
+
     pub fn by_reference(&self) -> Judged {
         judge(&self.events, &self.promise)
     }
 
-    /// What the fast checker says.
+    /// What the fast checker says of the classes that the reference knows.
     pub fn by_checker(&self) -> Judged {
-        let claims = CLAIMS.iter().map(|claim| (*claim).to_owned()).collect();
-        let options = Options { promise: self.promise.clone(), claims: Some(claims) };
+        self.by_claims(Some(CLAIMS.iter().map(|claim| (*claim).to_owned()).collect()))
+    }
+
+    /// What the fast checker says of some claims, or of all.
+    pub fn by_claims(&self, claims: Option<Vec<String>>) -> Judged {
+        let options = Options { promise: self.promise.clone(), claims };
         let evidence = Evidence::of_events(self.events.clone());
         let verdict = check(&evidence, &options).expect("it is judged");
         Judged {
@@ -66,20 +73,20 @@ impl Case {
     /// The smallest case that is found in which they still disagree, as a person wants to see it.
     pub fn disagreement(self, seed: u64) -> String {
         let small = shrink::shrink(self, |case| !case.agrees(&case.by_reference()));
-        let mut text = format!("the checkers disagree on seed {seed}, which shrinks to\n");
-        for event in &small.events {
-            let line = serde_json::to_string(event).expect("an event is JSON");
-            writeln!(text, "{line}").expect("a string takes any text");
-        }
         let promise = serde_json::to_string(&small.promise).expect("a promise is JSON");
         let (checker, reference) = (small.by_checker(), small.by_reference());
-        write!(
-            text,
-            "promises: {promise}\nchecker:   {checker:?}\nreference: {reference:?}\n\
-             again: SEED={seed} cargo test -p highwater-checker --test reference one_seed"
+        format!(
+            "the checkers disagree on seed {seed}, which shrinks to\n{}\
+             promises: {promise}\nchecker:   {checker:?}\nreference: {reference:?}\n\
+             again: SEED={seed} cargo test -p highwater-checker --test reference one_seed",
+            small.lines()
         )
-        .expect("a string takes any text");
-        text
+    }
+
+    /// The history as JSON lines.
+    pub fn lines(&self) -> String {
+        let line = |event| serde_json::to_string(event).expect("an event is JSON") + "\n";
+        self.events.iter().map(line).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod case;
 mod facts;
 mod history;
+pub mod inject;
 pub mod judge;
 pub mod model;
 mod mutate;

@@ -11,12 +11,12 @@ use super::{
 };
 
 /// A way from one place of a key to the next one that was read.
-struct Way {
-    key: Key,
-    from: Offset,
-    to: Offset,
+pub struct Way {
+    pub key: Key,
+    pub from: Offset,
+    pub to: Offset,
     /// Whether the process had last subscribed.
-    subscribed: bool,
+    pub subscribed: bool,
 }
 
 /// A process goes from its position to the first place that an operation read with a step below 1.
@@ -53,7 +53,7 @@ fn skipped_unread(facts: &Facts, promised: &Promised, way: &Way) -> bool {
 }
 
 /// Every way from a process's position on a key to the first place that an operation read.
-fn outer_ways(facts: &Facts) -> Vec<Way> {
+pub fn outer_ways(facts: &Facts) -> Vec<Way> {
     let mut ways = Vec::new();
     for operations in facts.by_process().into_values() {
         let mut positions: BTreeMap<Key, Offset> = BTreeMap::new();
@@ -92,7 +92,7 @@ fn ways_of(
 }
 
 /// Every way between neighbours within one operation, but of keys in its rebalance-log.
-fn inner_ways(facts: &Facts) -> Vec<Way> {
+pub fn inner_ways(facts: &Facts) -> Vec<Way> {
     let mut ways = Vec::new();
     for op in &facts.operations {
         for key in facts.keys().into_iter().filter(|key| !op.rebalanced.contains(key)) {
