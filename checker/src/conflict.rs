@@ -18,9 +18,18 @@ pub struct Conflict {
 
 /// Every conflict of a key, in offset order.
 pub fn conflicts(view: &KeyView<'_>) -> Vec<Conflict> {
+    let order = &view.key.order;
+    let Some(log) = &view.log else {
+        let conflict = |(offset, holders): (Offset, &[RecordId])| Conflict {
+            offset,
+            holders: holders.to_vec(),
+            survivor: None,
+        };
+        return order.conflicts().map(conflict).collect();
+    };
     let mut conflicts = Vec::new();
-    for (offset, holders) in view.key.order.iter() {
-        let survivor = view.log.as_ref().and_then(|log| {
+    for (offset, holders) in order.iter() {
+        let survivor = (|| {
             let kept = holders.len() == 1 && log.place_of(holders[0]) == Some(offset);
             if kept || offset < log.from {
                 return None;
@@ -29,7 +38,7 @@ pub fn conflicts(view: &KeyView<'_>) -> Vec<Conflict> {
                 Holds::Value(value) => Some(value),
                 Holds::Nothing | Holds::Unreadable => None,
             }
-        });
+        })();
         let strange = survivor.is_some_and(|value| {
             holders.iter().all(|record| view.key.records.value(*record) != value)
         });

@@ -104,9 +104,9 @@ impl<'a> FinalLog<'a> {
         key: &KeyIndex,
     ) -> Option<Self> {
         let end = partition.final_read_to?;
-        let of_reader = |run: &&PollRun| index.is_final_read(run.op);
-        let runs: Vec<&PollRun> = key.reads.runs().iter().filter(of_reader).collect();
-        let read = runs.iter().flat_map(|run| key.reads.of(run));
+        let of_reader = key.reads.polls().filter(|(run, _)| index.is_final_read(run.op));
+        let (runs, read): (Vec<PollRun>, Vec<_>) = of_reader.unzip();
+        let read = read.into_iter().flatten();
         let value = |record| Some(key.records.value(record));
         let mut read: Vec<_> =
             read.filter_map(|(offset, record)| Some((offset?, value(record)))).collect();

@@ -223,7 +223,7 @@ impl<'a> KeyView<'a> {
     ) -> Finding {
         let records = &self.key.records;
         let mut events = self.sender(record).map_or_else(Vec::new, Operation::events);
-        events.extend(records.reader(record).and_then(|op| self.op(op).completed));
+        events.extend(records.reader(record).and_then(|op| self.op(op).completion()));
         Finding {
             value: Some(records.value(record)),
             ..self.finding_at(offset, rule, evidence, events, why)

@@ -1,6 +1,9 @@
-//! Writes a big valid history, and says how many events a second the recorder took.
+//! Writes a big history, and says how many events a second the recorder took.
 //!
-//! Usage: `big_history FILE [OPERATIONS]`; `/dev/null` measures the recorder alone.
+//! Usage: `big_history FILE [OPERATIONS] [broken]`; `/dev/null` measures the recorder alone,
+//! `/dev/stdout` streams. Half of the operations are sends of one to five records, half are polls of
+//! up to eight records of three partitions: about 445 bytes an operation. A `broken` history's polls
+//! pass over every second record: more anomalies than operations.
 
 use std::{env, path::Path, process::ExitCode, time::Instant};
 
@@ -11,84 +14,125 @@ use highwater_history::{
     types::ProcessId,
 };
 
-const KEYS: usize = 16;
-const PRODUCERS: u64 = 64;
-const CONSUMERS: u64 = 16;
-const SENDS_PER_POLL: u64 = 3;
-const FINAL_READ_RECORDS: usize = 500;
-const TAIL_READ_RECORDS: usize = 100;
+const KEYS: usize = 20;
+const PRODUCERS: u64 = 3;
+const CONSUMERS: u64 = 7;
+const MOST_SENT: u64 = 5;
+const PARTITIONS_POLLED: usize = 3;
+const RECORDS_POLLED: usize = 8;
 const STEP_NS: TimeNs = 5_000;
 
 /// A log that is always right: appends in order, reads from a position.
 struct World {
     recorder: Recorder,
     keys: Vec<Key>,
+    /// What each log holds from `cut` on: what every consumer has read is forgotten.
     logs: Vec<Vec<Value>>,
-    positions: Vec<usize>,
+    cut: Vec<usize>,
+    /// By consumer and key.
+    positions: Vec<Vec<usize>>,
+    next: Value,
     now: TimeNs,
+    broken: bool,
 }
 
 impl World {
     fn event(&mut self, process: ProcessId, kind: EventKind, f: Function) -> Event {
         self.now += STEP_NS;
-        Event::new(self.now, Process::Client(process), kind, f)
+        let mut event = Event::new(self.now, Process::Client(process), kind, f);
+        event.node = (kind == EventKind::Ok).then_some(1);
+        event
     }
 
-    fn send(&mut self, value: Value) -> Result<(), RecordError> {
-        let process = value as u64 % PRODUCERS;
-        let key = value as usize % KEYS;
-        let offset = self.logs[key].len() as Offset;
-        self.logs[key].push(value);
-        for (kind, ack) in [(EventKind::Invoke, Ack::None), (EventKind::Ok, Ack::At(offset))] {
-            let op = MicroOp::Send { key: self.keys[key].clone(), value, ack };
-            let mut event = self.event(process, kind, Function::Send);
-            event.node = (kind == EventKind::Ok).then_some(1);
-            self.recorder.append(&mut event.with_value(EventValue::Ops(vec![op])))?;
+    fn send(&mut self, nth: u64) -> Result<(), RecordError> {
+        let process = nth % PRODUCERS;
+        let mut ops: Vec<MicroOp> = Vec::new();
+        for sent in 0..=(nth / PRODUCERS) % MOST_SENT {
+            let key = ((nth / PRODUCERS * 7 + process * 3 + sent) % KEYS as u64) as usize;
+            let key = self.keys[key].clone();
+            ops.push(MicroOp::Send { key, value: self.next, ack: Ack::None });
+            self.next += 1;
         }
-        Ok(())
+        let invoke = self.event(process, EventKind::Invoke, Function::Send);
+        self.recorder.append(&mut invoke.with_value(EventValue::Ops(ops.clone())))?;
+        for op in &mut ops {
+            let MicroOp::Send { key, value, ack } = op else { continue };
+            let at = self.keys.iter().position(|known| known == key).unwrap_or(0);
+            *ack = Ack::At((self.cut[at] + self.logs[at].len()) as Offset);
+            self.logs[at].push(*value);
+        }
+        let ok = self.event(process, EventKind::Ok, Function::Send);
+        self.recorder.append(&mut ok.with_value(EventValue::Ops(ops))).map(drop)
     }
 
-    fn poll(&mut self, process: ProcessId, key: usize, most: usize) -> Result<(), RecordError> {
-        let from = self.positions[key];
-        let to = (from + most).min(self.logs[key].len());
-        let read = (from..to).map(|at| ReadRecord(Some(at as Offset), self.logs[key][at]));
-        let records = vec![(self.keys[key].clone(), read.collect())];
-        self.positions[key] = to;
-        for records in [None, Some(records)] {
-            let kind = if records.is_some() { EventKind::Ok } else { EventKind::Invoke };
-            let event = self.event(process, kind, Function::Poll);
-            let ops = vec![MicroOp::Poll { records }];
-            self.recorder.append(&mut event.with_value(EventValue::Ops(ops)))?;
+    /// Polls the next partitions in turn; the number of records that came.
+    fn poll(&mut self, nth: u64) -> Result<usize, RecordError> {
+        let consumer = (nth % CONSUMERS) as usize;
+        let process = PRODUCERS + consumer as u64;
+        let invoke = self.event(process, EventKind::Invoke, Function::Poll);
+        let asked = vec![MicroOp::Poll { records: None }];
+        self.recorder.append(&mut invoke.with_value(EventValue::Ops(asked)))?;
+        let first = (nth / CONSUMERS) as usize * PARTITIONS_POLLED;
+        let mut records = Vec::new();
+        for key in (first..first + PARTITIONS_POLLED).map(|key| key % KEYS) {
+            let from = self.positions[consumer][key];
+            let to = (from + RECORDS_POLLED).min(self.cut[key] + self.logs[key].len());
+            let all = (from..to)
+                .map(|at| ReadRecord(Some(at as Offset), self.logs[key][at - self.cut[key]]));
+            let read: Vec<_> =
+                all.filter(|ReadRecord(_, value)| !self.broken || value % 2 == 0).collect();
+            self.positions[consumer][key] = to;
+            if !read.is_empty() {
+                records.push((self.keys[key].clone(), read));
+            }
         }
-        Ok(())
+        let came = records.iter().map(|(_, read)| read.len()).sum();
+        let ok = self.event(process, EventKind::Ok, Function::Poll);
+        let answered = vec![MicroOp::Poll { records: Some(records) }];
+        self.recorder.append(&mut ok.with_value(EventValue::Ops(answered)))?;
+        Ok(came)
     }
 
-    fn final_read(&mut self, key: usize) -> Result<(), RecordError> {
-        self.positions[key] = 0;
-        while self.positions[key] < self.logs[key].len() {
-            self.poll(PRODUCERS + CONSUMERS + key as u64, key, FINAL_READ_RECORDS)?;
+    /// Forgets what everybody has read.
+    fn forget(&mut self) {
+        for key in 0..KEYS {
+            let read = self.positions.iter().map(|of| of[key]).min().unwrap_or(0);
+            self.logs[key].drain(..read - self.cut[key]);
+            self.cut[key] = read;
         }
-        Ok(())
     }
 }
 
-fn write(file: &Path, operations: u64) -> Result<u64, RecordError> {
+fn write(file: &Path, operations: u64, broken: bool) -> Result<u64, RecordError> {
     let mut world = World {
         recorder: Recorder::create(file)?,
-        keys: (0..KEYS).map(|key| Key::of("log", key as i32)).collect(),
+        keys: (0..KEYS).map(|key| Key::of("orders", key as i32)).collect(),
         logs: vec![Vec::new(); KEYS],
-        positions: vec![0; KEYS],
+        cut: vec![0; KEYS],
+        positions: vec![vec![0; KEYS]; CONSUMERS as usize],
+        next: 0,
         now: 0,
+        broken,
     };
-    for nth in 0..operations / (SENDS_PER_POLL + 1) {
-        for send in 0..SENDS_PER_POLL {
-            world.send((nth * SENDS_PER_POLL + send) as Value)?;
+    let (mut sends, mut polls) = (0, 0);
+    // Seven consumers read what three producers sent: two polls for each three sends keep up.
+    while sends + polls < operations {
+        if polls * 9 < sends * 11 {
+            world.poll(polls)?;
+            polls += 1;
+        } else {
+            world.send(sends)?;
+            sends += 1;
         }
-        let key = nth as usize % KEYS;
-        world.poll(PRODUCERS + key as u64, key, TAIL_READ_RECORDS)?;
+        if (sends + polls) % 10_000 == 0 {
+            world.forget();
+        }
     }
-    for key in 0..KEYS {
-        world.final_read(key)?;
+    // All is read to its end.
+    let mut quiet = 0;
+    while quiet < CONSUMERS * KEYS as u64 {
+        quiet = if world.poll(polls)? == 0 { quiet + 1 } else { 0 };
+        polls += 1;
     }
     world.recorder.flush()?;
     Ok(world.recorder.len())
@@ -97,15 +141,16 @@ fn write(file: &Path, operations: u64) -> Result<u64, RecordError> {
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let Some(file) = args.first() else {
-        eprintln!("usage: big_history FILE [OPERATIONS]");
+        eprintln!("usage: big_history FILE [OPERATIONS] [broken]");
         return ExitCode::from(64);
     };
     let operations = args.get(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let broken = args.get(2).is_some_and(|word| word == "broken");
     let start = Instant::now();
-    match write(Path::new(file), operations) {
+    match write(Path::new(file), operations, broken) {
         Ok(events) => {
             let seconds = start.elapsed().as_secs_f64();
-            println!("{events} events in {seconds:.2} s: {:.0} a second", events as f64 / seconds);
+            eprintln!("{events} events in {seconds:.2} s: {:.0} a second", events as f64 / seconds);
             ExitCode::SUCCESS
         }
         Err(error) => {

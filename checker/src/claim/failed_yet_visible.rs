@@ -73,12 +73,12 @@ fn ruling(view: &KeyView<'_>, record: RecordId, isolated: &OnceCell<BTreeSet<Rec
 
 /// The records that an operation other than their sender read under read_committed.
 fn read_in_isolation(view: &KeyView<'_>) -> BTreeSet<RecordId> {
-    let reads = &view.key.reads;
-    let isolated = reads
-        .runs()
-        .iter()
-        .filter(|run| view.isolation(view.op(run.op)) != Isolation::ReadUncommitted);
-    let records = isolated.flat_map(|run| reads.of(run).map(|(_, record)| (run.op, record)));
+    let isolated = view
+        .key
+        .reads
+        .polls()
+        .filter(|(run, _)| view.isolation(view.op(run.op)) != Isolation::ReadUncommitted);
+    let records = isolated.flat_map(|(run, read)| read.map(move |(_, record)| (run.op, record)));
     let by_other = records.filter(|(op, record)| view.key.records.sender(*record) != Some(*op));
     by_other.map(|(_, record)| record).collect()
 }

@@ -44,7 +44,7 @@ fn stale(run: &RunView<'_>, commits: &[GroupCommit], findings: &mut Findings) {
     let accepted = commits.iter().filter_map(|commit| {
         let operation = run.index.ops.get(commit.op);
         let generation = commit.generation.filter(|_| operation.outcome == Outcome::Ok)?;
-        Some((operation.completed?, generation))
+        Some((operation.completion()?, generation))
     });
     let mut accepted: Vec<(u64, i64)> = accepted.collect();
     accepted.sort_unstable();
@@ -81,10 +81,9 @@ fn skipped(view: &KeyView<'_>, group: &Group, findings: &mut Findings) {
     let Group { name, members, committed, .. } = group;
     let committed = committed.get(&view.id).copied();
     let mut given: BTreeSet<Offset> = BTreeSet::new();
-    for run in view.key.reads.runs() {
+    for (run, read) in view.key.reads.polls() {
         if members.contains(&view.op(run.op).process) {
-            let places = view.key.reads.of(run);
-            given.extend(places.filter_map(|(at, id)| at.or_else(|| view.key.order.sole(id))));
+            given.extend(read.filter_map(|(at, id)| at.or_else(|| view.key.order.sole(id))));
         }
     }
     let (Some(first), Some(last)) = (given.first().copied(), given.last().copied()) else { return };

@@ -87,11 +87,11 @@ struct Polls {
 
 impl Polls {
     fn of(view: &KeyView<'_>) -> Self {
-        let reads = &view.key.reads;
-        let ok = reads.runs().iter().filter(|run| view.op(run.op).outcome == Outcome::Ok);
+        let polls = view.key.reads.polls();
+        let ok = polls.filter(|(run, _)| view.op(run.op).outcome == Outcome::Ok);
         let mut since: Vec<_> = ok
-            .filter_map(|run| {
-                let highest = reads.of(run).filter_map(|(offset, _)| offset).max()?;
+            .filter_map(|(run, read)| {
+                let highest = read.filter_map(|(offset, _)| offset).max()?;
                 Some((view.op(run.op).invoked_at, highest))
             })
             .collect();

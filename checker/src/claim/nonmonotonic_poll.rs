@@ -43,16 +43,16 @@ struct Position {
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let mut positions: BTreeMap<u32, Position> = BTreeMap::new();
-    for run in view.key.reads.runs() {
+    for (run, read) in view.key.reads.polls() {
         let operation = view.op(run.op);
         let mut last: Option<Offset> = None;
-        for (offset, record) in view.key.reads.of(run) {
+        for (offset, record) in read {
             let Some(to) = offset.or_else(|| view.key.order.sole(record)) else { continue };
             match last {
-                Some(from) => judge_inside(view, run, step(view, record, from, to), findings),
+                Some(from) => judge_inside(view, &run, step(view, record, from, to), findings),
                 None => {
                     let position = positions.get(&operation.process);
-                    judge_between(view, run, position, (record, to), findings);
+                    judge_between(view, &run, position, (record, to), findings);
                 }
             }
             last = Some(to);
@@ -68,7 +68,7 @@ fn step(view: &KeyView<'_>, record: RecordId, from: Offset, to: Offset) -> Step 
 }
 
 fn judge_inside(view: &KeyView<'_>, run: &PollRun, step: Step, findings: &mut Findings) {
-    if step.ranks == 1 || run.rebalanced {
+    if step.ranks == 1 || view.key.reads.is_rebalanced(run.op) {
         return;
     }
     let anomaly = if step.ranks < 1 { "int-nonmonotonic-poll" } else { "int-poll-skip" };
@@ -92,7 +92,7 @@ fn judge_between(
     let operation = view.op(run.op);
     let process = view.run.index.processes.get(operation.process);
     let before = view.op(position.op);
-    let since = before.completed.unwrap_or(before.invoked);
+    let since = before.completion().unwrap_or(before.invoked);
     let assigned = process.assignments_between(since, operation.invoked);
     if assigned.iter().any(|assignment| assignment.forgets(view.id)) {
         return;
@@ -120,9 +120,8 @@ fn moved(view: &KeyView<'_>, step: &Step, before: &Operation, operation: &Operat
 
 fn skipped_may_be_gone(view: &KeyView<'_>, step: &Step) -> Ruling {
     let skipped = view.key.order.between(step.from, step.to);
-    let holders = skipped
-        .iter()
-        .flat_map(|offset| view.key.order.holders(*offset).iter().map(|record| (*offset, *record)));
+    let holders =
+        skipped.flat_map(|(offset, holders)| holders.iter().map(move |record| (offset, *record)));
     holders
         .map(|(offset, record)| view.passing_over(record, offset))
         .reduce(Ruling::and)
@@ -136,9 +135,10 @@ fn describe(
     step: &Step,
 ) -> highwater_history::verdict::Finding {
     let Step { from, to, ranks, .. } = *step;
-    let skipped = view.key.order.between(from, to);
-    let what = match skipped.first() {
-        Some(first) => format!("passes over {} known offsets from {first} on", skipped.len()),
+    let mut skipped = view.key.order.between(from, to);
+    let passed = skipped.len();
+    let what = match skipped.next() {
+        Some((first, _)) => format!("passes over {passed} known offsets from {first} on"),
         None => "goes back or stays".to_owned(),
     };
     let why = format!("reads {to} after {from} and {what} (step {ranks})");

@@ -146,7 +146,7 @@ fn seconds(ns: TimeNs) -> String {
 fn limit_events(view: &KeyView<'_>, limit: &Limit) -> Vec<u64> {
     let ops: Vec<_> = view.key.sends.iter().filter_map(|record| view.sender(*record)).collect();
     let begun = ops.iter().find(|op| op.invoked_at == limit.from).map(|op| op.invoked);
-    let ended = ops.iter().find(|op| op.completed_at == limit.to).and_then(|op| op.completed);
+    let ended = ops.iter().find(|op| op.completed_at == limit.to).and_then(|op| op.completion());
     begun.into_iter().chain(ended).collect()
 }
 

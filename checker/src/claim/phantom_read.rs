@@ -44,9 +44,8 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
 /// Records that were read at an offset where the final log does not hold them.
 fn vanished(view: &KeyView<'_>, log: &FinalLog<'_>) -> BTreeMap<RecordId, (Offset, Ruling)> {
     let mut vanished: BTreeMap<RecordId, (Offset, Ruling)> = BTreeMap::new();
-    let reads = &view.key.reads;
-    for run in reads.runs() {
-        for (offset, record) in reads.of(run) {
+    for (run, read) in view.key.reads.polls() {
+        for (offset, record) in read {
             let Some(offset) = offset.filter(|offset| *offset >= log.from) else { continue };
             if log.place_of(record) == Some(offset) || may_hold(view, log, record, offset) {
                 continue;

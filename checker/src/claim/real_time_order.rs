@@ -68,7 +68,7 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
 }
 
 fn ended_before(reader: &Operation, sender: &Operation) -> bool {
-    reader.completed.is_some_and(|completed| completed < sender.invoked)
+    reader.completion().is_some_and(|completed| completed < sender.invoked)
 }
 
 /// Everything committed that ok operations were told of, by the time at which they were told. What
@@ -77,7 +77,7 @@ fn ended_before(reader: &Operation, sender: &Operation) -> bool {
 fn told_in_order(view: &KeyView<'_>) -> Vec<Told> {
     let records = &view.key.records;
     let of_op = |operation: &Operation, offset, record, read| {
-        let at = operation.completed.filter(|_| operation.outcome == Outcome::Ok)?;
+        let at = operation.completion().filter(|_| operation.outcome == Outcome::Ok)?;
         Some(Told { at, offset, record, process: operation.process, read })
     };
     let sends = view.key.sends.iter().filter_map(|record| {
@@ -85,8 +85,8 @@ fn told_in_order(view: &KeyView<'_>) -> Vec<Told> {
         let is_committed = view.acks(*record) == Acks::All;
         of_op(view.sender(*record).filter(|_| is_committed)?, offset, *record, false)
     });
-    let polls = view.key.reads.runs().iter().filter_map(|run| {
-        let placed = view.key.reads.of(run).filter_map(|(offset, record)| Some((offset?, record)));
+    let polls = view.key.reads.polls().filter_map(|(run, read)| {
+        let placed = read.filter_map(|(offset, record)| Some((offset?, record)));
         let (offset, record) = placed.max_by_key(|(offset, _)| *offset)?;
         of_op(view.op(run.op), offset, record, true)
     });

@@ -31,13 +31,13 @@ struct Given {
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let order = &view.key.order;
-    if order.iter().all(|(_, holders)| holders.len() < 2) {
+    if order.conflicts().next().is_none() {
         return;
     }
     let mut given: BTreeMap<(Offset, u32), Given> = BTreeMap::new();
-    for run in view.key.reads.runs() {
+    for (run, read) in view.key.reads.polls() {
         let process = view.op(run.op).process;
-        for (offset, record) in view.key.reads.of(run) {
+        for (offset, record) in read {
             let Some(offset) = offset.filter(|offset| order.holders(*offset).len() > 1) else {
                 continue;
             };

@@ -39,13 +39,13 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
         if !is_reset || known || operation.outcome != Outcome::Ok {
             continue;
         }
-        let Some((record, to)) = first_place(view, run) else { continue };
+        let Some((record, to)) = first_place(view, &run) else { continue };
         judged.insert(operation.process, assigned.event);
         let below: Vec<_> = view.key.order.iter().take_while(|(at, _)| *at < to).collect();
         if let Some((first, _)) = below.first().copied() {
             let ruling = passed_over(view, &below);
             findings.rule("reset-skip", ruling, || {
-                describe(view, run, (record, to), (first, assigned.event, below.len()))
+                describe(view, &run, (record, to), (first, assigned.event, below.len()))
             });
         }
     }

@@ -107,7 +107,7 @@ pub fn acts(index: &Index) -> Vec<Act> {
         op,
         process: index.processes.get(operation.process).number,
         invoked: operation.invoked,
-        completed: operation.completed,
+        completed: operation.completion(),
         invoked_at: operation.invoked_at,
         completed_at: operation.completed_at,
     };
@@ -125,10 +125,10 @@ pub fn of_key(view: &KeyView<'_>) -> Vec<Link> {
             all.push(Link { from, to, why });
         }
     };
-    for run in key.reads.runs() {
+    for (run, read) in key.reads.polls() {
         let is_isolated = view.isolation(view.op(run.op)) == Isolation::ReadCommitted;
         let why = if is_isolated { Why::Read } else { Why::DirtyRead };
-        for (_, record) in key.reads.of(run) {
+        for (_, record) in read {
             let value = key.records.value(record);
             add(key.records.sender(record), Some(run.op), why(view.id, value));
         }

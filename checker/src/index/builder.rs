@@ -13,7 +13,7 @@ use highwater_history::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GroupCommit, Index, KeyId, KeyIndex, groups,
+    GroupCommit, Index, KeyId, KeyIndex, gently, groups,
     operations::{OpId, Operation, Outcome, Requests},
     order::Order,
     records::RecordId,
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
                 .records
                 .send(*value, op)
                 .ok_or_else(|| format!("value {value} is sent to {key} a second time"))?;
-            index.sends.push(record);
+            gently::push(&mut index.sends, record);
             sends.push(PendingSend { micro, key: id, record });
         }
         Ok(sends)

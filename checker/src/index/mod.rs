@@ -6,8 +6,10 @@
 //! [`processes`] (clients and assignments), [`groups`] (commits).
 
 mod builder;
-mod dense;
+mod gently;
 pub mod groups;
+mod log;
+mod numbers;
 pub mod operations;
 pub mod order;
 pub mod processes;

@@ -1,6 +1,10 @@
 //! Client operations: who, when, and how they ended.
 
+use std::num::NonZeroU64;
+
 use highwater_history::{NodeId, TimeNs};
+
+use super::gently;
 
 /// An operation's number, in the order of invocations.
 pub type OpId = u32;
@@ -47,8 +51,8 @@ pub struct Operation {
     pub node: Option<NodeId>,
     /// Index of the invocation.
     pub invoked: u64,
-    /// Index of the completion.
-    pub completed: Option<u64>,
+    /// Index of the completion, which is above that of the invocation.
+    pub completed: Option<NonZeroU64>,
     /// When it was invoked.
     pub invoked_at: TimeNs,
     /// When the request left that was answered; its invocation where the attempts do not tell.
@@ -58,9 +62,14 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Index of the completion.
+    pub fn completion(&self) -> Option<u64> {
+        self.completed.map(NonZeroU64::get)
+    }
+
     /// Indexes of its events.
     pub fn events(&self) -> Vec<u64> {
-        std::iter::once(self.invoked).chain(self.completed).collect()
+        std::iter::once(self.invoked).chain(self.completion()).collect()
     }
 }
 
@@ -73,7 +82,7 @@ pub struct Operations {
 impl Operations {
     /// Adds an operation at its invocation.
     pub fn begin(&mut self, operation: Operation) -> OpId {
-        self.all.push(operation);
+        gently::push(&mut self.all, operation);
         OpId::try_from(self.all.len() - 1).expect("fewer than 2^32 operations")
     }
 

@@ -5,7 +5,7 @@ use highwater_history::{
     types::ProcessId,
 };
 
-use super::{KeyId, dense::DenseIndex};
+use super::{KeyId, numbers::Numbers};
 
 /// An assign or subscribe that ended ok or info.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl ClientProcess {
 /// All client processes and sessions.
 #[derive(Debug, Default)]
 pub struct Processes {
-    ids: DenseIndex,
+    ids: Numbers,
     all: Vec<ClientProcess>,
     /// Sessions, in the order of their `open` events.
     pub clients: Vec<OpenClient>,

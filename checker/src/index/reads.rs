@@ -1,114 +1,173 @@
 //! What polls of one key returned, in the order in which they ended.
 
+use std::{collections::BTreeSet, ops::Range};
+
 use highwater_history::{LeaderEpoch, Offset};
 
-use super::{NO_OFFSET, operations::OpId, records::RecordId};
+use super::{NO_OFFSET, gently, log::Log, operations::OpId, records::RecordId};
 
 /// What one operation read from one key: a stretch of the arrays in [`Reads`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PollRun {
     /// The operation.
     pub op: OpId,
-    start: u32,
-    end: u32,
-    /// The stretch of its first read.
-    stretch: u32,
-    /// Whether the key changed hands while the operation ran.
-    pub rebalanced: bool,
+    pieces: Range<u32>,
+    /// How many strange records stand before its first.
+    strange: u32,
 }
 
-/// Reads in a row at offsets that rise by one, or at none.
+/// Reads in a row of one operation at offsets that rise by one, or at none: all of the records that
+/// the log names there, or all strange ones, which it does not.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
-    /// Its first read.
-    start: u32,
-    /// The offset of that.
+struct Piece {
+    op: OpId,
+    reads: u32,
     from: Offset,
 }
 
-impl Stretch {
-    fn offset_of(self, read: u32) -> Option<Offset> {
-        let above = Offset::from(read - self.start);
-        (self.from != NO_OFFSET).then(|| self.from.saturating_add(above))
+impl Piece {
+    /// The highest bit of `reads`.
+    const STRANGE: u32 = 1 << 31;
+
+    fn is_strange(self) -> bool {
+        self.reads & Self::STRANGE != 0
+    }
+
+    fn len(self) -> u32 {
+        self.reads & !Self::STRANGE
+    }
+
+    fn offset_of(self, read: u32) -> Offset {
+        match self.from {
+            NO_OFFSET => NO_OFFSET,
+            from => from.saturating_add(Offset::from(read)),
+        }
     }
 }
 
-/// The reads of one key. Most polls return what follows on the one before: offsets are kept by
-/// stretches.
+/// The reads of one key. Most polls return what everybody was told of these offsets: their records
+/// are kept once, in the log.
 #[derive(Debug, Default)]
 pub struct Reads {
-    runs: Vec<PollRun>,
-    records: Vec<RecordId>,
-    stretches: Vec<Stretch>,
+    log: Log,
+    pieces: Vec<Piece>,
+    /// Records that were read where the log names another, or at no offset.
+    strange: Vec<RecordId>,
+    /// By the position of an operation's first piece.
     epochs: Vec<(u32, Offset, LeaderEpoch)>,
+    /// The last operation's first piece.
+    last_run: u32,
+    /// Operations while which the key changed hands.
+    rebalanced: BTreeSet<OpId>,
 }
 
 impl Reads {
-    /// Adds a record to what an operation read; all records of one operation come in a row.
-    pub fn push(&mut self, op: OpId, offset: Option<Offset>, record: RecordId) {
-        let read = u32::try_from(self.records.len()).expect("fewer than 2^32 reads of one key");
-        let expected = self.stretches.last().map(|stretch| stretch.offset_of(read));
-        if expected != Some(offset) {
-            self.stretches.push(Stretch { start: read, from: offset.unwrap_or(NO_OFFSET) });
-        }
-        let (start, end, stretch) = (read, read + 1, self.stretches.len() as u32 - 1);
-        match self.runs.last_mut() {
-            Some(run) if run.op == op => run.end = end,
-            _ => self.runs.push(PollRun { op, start, end, stretch, rebalanced: false }),
-        }
-        self.records.push(record);
+    /// The record that somebody first named at an offset, a guess for the next who does.
+    pub fn named(&self, offset: Option<Offset>) -> Option<RecordId> {
+        self.log.at(offset?)
     }
 
-    /// Notes that the last operation's reads fell into a rebalance.
-    pub fn mark_rebalanced(&mut self, op: OpId) {
-        if let Some(run) = self.runs.last_mut().filter(|run| run.op == op) {
-            run.rebalanced = true;
+    /// Notes where an acknowledgement places a record.
+    pub fn name(&mut self, offset: Offset, record: RecordId) {
+        self.log.name(offset, record);
+    }
+
+    /// Adds a record to what an operation read; all records of one operation come in a row.
+    pub fn push(&mut self, op: OpId, offset: Option<Offset>, record: RecordId) {
+        let is_named = offset.is_some_and(|offset| self.log.name(offset, record) == record);
+        if !is_named {
+            gently::push(&mut self.strange, record);
         }
+        let kind = if is_named { 0 } else { Piece::STRANGE };
+        let offset = offset.unwrap_or(NO_OFFSET);
+        let goes_on = |last: &&mut Piece| {
+            let next = last.len();
+            let fits = last.is_strange() != is_named && last.offset_of(next) == offset;
+            last.op == op && fits && next + 1 < Piece::STRANGE
+        };
+        if let Some(last) = self.pieces.last_mut().filter(goes_on) {
+            last.reads += 1;
+            return;
+        }
+        let at = u32::try_from(self.pieces.len()).expect("fewer than 2^32 polls of one key");
+        if self.pieces.last().is_none_or(|last| last.op != op) {
+            self.last_run = at;
+        }
+        gently::push(&mut self.pieces, Piece { op, reads: kind | 1, from: offset });
+    }
+
+    /// Notes that an operation's reads fell into a rebalance.
+    pub fn mark_rebalanced(&mut self, op: OpId) {
+        self.rebalanced.insert(op);
+    }
+
+    /// Whether the key changed hands while an operation ran.
+    pub fn is_rebalanced(&self, op: OpId) -> bool {
+        self.rebalanced.contains(&op)
     }
 
     /// Notes the leader epoch of what the last operation read from an offset on.
     pub fn push_epoch(&mut self, op: OpId, from: Offset, epoch: LeaderEpoch) {
-        if self.runs.last().is_some_and(|run| run.op == op) {
-            let run = self.runs.len() as u32 - 1;
-            self.epochs.push((run, from, epoch));
+        if self.pieces.last().is_some_and(|last| last.op == op) {
+            self.epochs.push((self.last_run, from, epoch));
         }
     }
 
-    /// Every operation's reads.
-    pub fn runs(&self) -> &[PollRun] {
-        &self.runs
+    /// Every operation's reads, in the order in which they ended.
+    pub fn runs(&self) -> impl Iterator<Item = PollRun> + '_ {
+        let (mut at, mut strange) = (0, 0);
+        self.pieces.chunk_by(|a, b| a.op == b.op).map(move |pieces| {
+            let end = at + pieces.len() as u32;
+            let run = PollRun { op: pieces[0].op, pieces: at..end, strange };
+            at = end;
+            let those = pieces.iter().filter(|piece| piece.is_strange());
+            strange += those.map(|piece| piece.len()).sum::<u32>();
+            run
+        })
     }
 
     /// The offsets and records of one operation's reads, in order.
-    pub fn of(&self, run: &PollRun) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
-        self.between(run.start, run.end, run.stretch as usize)
+    pub fn of<'a>(
+        &'a self,
+        run: &PollRun,
+    ) -> impl Iterator<Item = (Option<Offset>, RecordId)> + use<'a> {
+        let pieces = &self.pieces[run.pieces.start as usize..run.pieces.end as usize];
+        let mut strange = self.strange[run.strange as usize..].iter();
+        let each = |piece: &Piece| {
+            let piece = *piece;
+            (0..piece.len()).map(move |read| (piece, piece.offset_of(read)))
+        };
+        pieces.iter().flat_map(each).map(move |(piece, offset)| {
+            let record = match piece.is_strange() {
+                true => strange.next().copied(),
+                false => self.log.at(offset),
+            };
+            let record = record.expect("a read has its record in the log or apart");
+            (Some(offset).filter(|offset| *offset != NO_OFFSET), record)
+        })
+    }
+
+    /// Every operation's reads, each with its offsets and records.
+    pub fn polls<'a>(
+        &'a self,
+    ) -> impl Iterator<Item = (PollRun, impl Iterator<Item = (Option<Offset>, RecordId)> + use<'a>)>
+    + use<'a> {
+        self.runs().map(|run| {
+            let read = self.of(&run);
+            (run, read)
+        })
     }
 
     /// Every read.
     pub fn iter(&self) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
-        self.between(0, self.records.len() as u32, 0)
-    }
-
-    fn between(
-        &self,
-        start: u32,
-        end: u32,
-        mut stretch: usize,
-    ) -> impl Iterator<Item = (Option<Offset>, RecordId)> + '_ {
-        let records = &self.records[start as usize..end as usize];
-        (start..end).zip(records).map(move |(read, record)| {
-            if self.stretches.get(stretch + 1).is_some_and(|next| next.start == read) {
-                stretch += 1;
-            }
-            (self.stretches[stretch].offset_of(read), *record)
-        })
+        self.polls().flat_map(|(_, read)| read)
     }
 
     /// Gives back what was taken for reads that did not come.
     pub fn shrink(&mut self) {
-        self.runs.shrink_to_fit();
-        self.records.shrink_to_fit();
-        self.stretches.shrink_to_fit();
+        self.log.shrink();
+        self.pieces.shrink_to_fit();
+        self.strange.shrink_to_fit();
     }
 
     /// The leader epochs of what one operation read, each with the offset from which it was told.
@@ -116,17 +175,18 @@ impl Reads {
         &self,
         run: &PollRun,
     ) -> impl Iterator<Item = (LeaderEpoch, Offset)> + use<'_> {
-        let nth = self.runs.partition_point(|other| other.start < run.start) as u32;
+        let nth = run.pieces.start;
         let of_run = self.epochs.iter().filter(move |(of, ..)| *of == nth);
         of_run.map(|(_, from, epoch)| (*epoch, *from))
     }
 
     /// The leader epoch under which some poll read a record at an offset.
     pub fn epoch_of(&self, offset: Offset, record: RecordId) -> Option<LeaderEpoch> {
+        let mut runs = self.runs().peekable();
         self.epochs.chunk_by(|a, b| a.0 == b.0).find_map(|epochs| {
             let at = epochs.partition_point(|(_, from, _)| *from <= offset).checked_sub(1)?;
-            let run = &self.runs[epochs[at].0 as usize];
-            let read = self.of(run).any(|read| read == (Some(offset), record));
+            while runs.next_if(|run| run.pieces.start < epochs[at].0).is_some() {}
+            let read = self.of(runs.peek()?).any(|read| read == (Some(offset), record));
             read.then_some(epochs[at].2)
         })
     }
@@ -150,8 +210,8 @@ mod tests {
                 }
             }
             reads.shrink();
-            let runs = reads.runs().iter();
-            let by_run: Vec<Vec<_>> = runs.map(|run| reads.of(run).collect()).collect();
+            let runs = reads.runs();
+            let by_run: Vec<Vec<_>> = runs.map(|run| reads.of(&run).collect()).collect();
             prop_assert_eq!(&by_run, &polls);
             prop_assert_eq!(reads.iter().collect::<Vec<_>>(), polls.concat());
         }

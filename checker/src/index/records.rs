@@ -3,8 +3,8 @@
 use highwater_history::{Offset, Value};
 
 use super::{
-    NO_OFFSET,
-    dense::DenseIndex,
+    NO_OFFSET, gently,
+    numbers::Numbers,
     operations::{NO_OP, OpId, Operations, Outcome},
 };
 
@@ -23,8 +23,7 @@ mod flag {
 /// The records of one key, a struct of arrays.
 #[derive(Debug, Default)]
 pub struct Records {
-    ids: DenseIndex,
-    values: Vec<Value>,
+    values: Numbers,
     senders: Vec<OpId>,
     readers: Vec<OpId>,
     outcomes: Vec<Outcome>,
@@ -50,26 +49,25 @@ impl Records {
 
     /// The record of a value, if the history names it.
     pub fn find(&self, value: Value) -> Option<RecordId> {
-        self.ids.get(value)
+        self.values.get(value)
     }
 
-    fn intern(&mut self, value: Value) -> RecordId {
-        let (record, new) = self.ids.intern(value);
+    /// The record of a value, which is added when nothing named it before.
+    pub fn intern(&mut self, value: Value) -> RecordId {
+        let (record, new) = self.values.intern(value);
         if new {
-            self.values.push(value);
-            self.senders.push(NO_OP);
-            self.readers.push(NO_OP);
-            self.outcomes.push(Outcome::Info);
-            self.acks.push(NO_OFFSET);
-            self.flags.push(0);
+            gently::push(&mut self.senders, NO_OP);
+            gently::push(&mut self.readers, NO_OP);
+            gently::push(&mut self.outcomes, Outcome::Info);
+            gently::push(&mut self.acks, NO_OFFSET);
+            gently::push(&mut self.flags, 0);
         }
         record
     }
 
     /// Gives back what was taken for records that did not come.
     pub fn shrink(&mut self) {
-        self.ids.shrink();
-        self.values.shrink_to_fit();
+        self.values.shrink();
         self.senders.shrink_to_fit();
         self.readers.shrink_to_fit();
         self.outcomes.shrink_to_fit();
@@ -99,9 +97,8 @@ impl Records {
         self.flags[record as usize] |= flag::UNACKNOWLEDGED;
     }
 
-    /// Notes that an operation read a value.
-    pub fn read(&mut self, value: Value, op: OpId, outcome: Outcome) -> RecordId {
-        let record = self.intern(value);
+    /// Notes that an operation read a record.
+    pub fn note_read(&mut self, record: RecordId, op: OpId, outcome: Outcome) {
         let at = record as usize;
         let mut seen = flag::READ;
         if outcome == Outcome::Ok {
@@ -112,12 +109,11 @@ impl Records {
             self.readers[at] = op;
         }
         self.flags[at] |= seen;
-        record
     }
 
     /// Its value.
     pub fn value(&self, record: RecordId) -> Value {
-        self.values[record as usize]
+        self.values.at(record)
     }
 
     /// The operation that sent it.

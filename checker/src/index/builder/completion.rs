@@ -1,5 +1,7 @@
 //! Completions: how an operation ended, what it was acknowledged, what it read.
 
+use std::num::NonZeroU64;
+
 use highwater_history::{
     Event, EventValue, Key, Offset, TimeNs,
     event::{Acks, Attempts, EventError, EventKind, Function, MicroOp, ReadRecord},
@@ -40,7 +42,7 @@ impl Builder<'_> {
         operation.requests = requests(event);
         operation.sent_at = sent_at(event).unwrap_or(operation.sent_at).max(operation.invoked_at);
         operation.node = event.node;
-        operation.completed = Some(event.index);
+        operation.completed = NonZeroU64::new(event.index);
         operation.completed_at = event.time;
         let completion = Completion { event, op: pending.op, outcome };
         self.complete_sends(process, &completion, &pending)?;
@@ -109,7 +111,10 @@ impl Builder<'_> {
         let unacknowledged = outcome == Outcome::Ok
             && offset.is_none()
             && self.acks_of(process, send.key) == Some(Acks::Zero);
-        let records = &mut self.index.keys[send.key as usize].records;
+        let KeyIndex { records, reads, .. } = &mut self.index.keys[send.key as usize];
+        if let Some(offset) = offset {
+            reads.name(offset, send.record);
+        }
         records.complete(send.record, outcome, offset);
         if unacknowledged {
             records.mark_unacknowledged(send.record);
@@ -158,7 +163,9 @@ impl Builder<'_> {
         let Completion { op, outcome, .. } = *completion;
         let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
         for &ReadRecord(offset, value) in read {
-            let record = records.read(value, op, outcome);
+            let guess = reads.named(offset).filter(|record| records.value(*record) == value);
+            let record = guess.unwrap_or_else(|| records.intern(value));
+            records.note_read(record, op, outcome);
             reads.push(op, offset, record);
         }
     }

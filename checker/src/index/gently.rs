@@ -1,0 +1,10 @@
+//! Vectors that grow by an eighth: most of a big index is in a few vectors.
+
+/// Adds an element; what is taken for those to come is an eighth of what there is, not as much again.
+pub fn push<T>(all: &mut Vec<T>, element: T) {
+    const LEAST: usize = 64;
+    if all.len() == all.capacity() {
+        all.reserve_exact((all.len() / 8).max(LEAST));
+    }
+    all.push(element);
+}
