@@ -10,7 +10,7 @@ use std::{
 use clap::Parser;
 use highwater_checker::cli::{FAILURE, USAGE, VERSION, options};
 use highwater_history::{
-    convert::{ConvertError, convert},
+    convert::{ConvertError, convert, convert_logs},
     reader::{HistoryFile, HistoryFormat},
 };
 
@@ -20,8 +20,13 @@ use highwater_history::{
 #[derive(Parser)]
 #[command(name = "highwater-convert", version = VERSION)]
 struct Cli {
-    /// The history.
-    from: PathBuf,
+    /// What is read are logs of Kafka's VerifiableProducer and VerifiableConsumer, one of each
+    /// process; their lines say which is whose.
+    #[arg(long)]
+    verifiable: bool,
+    /// The history, or the logs.
+    #[arg(required = true, value_name = "FROM")]
+    from: Vec<PathBuf>,
     /// Where it goes; a file that is there is replaced.
     to: PathBuf,
 }
@@ -48,19 +53,27 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<String, Refusal> {
     let format = format(&cli.to)?;
-    let from = HistoryFile { format: self::format(&cli.from)?, ..HistoryFile::from(&cli.from) };
-    let converted = convert(&from, &cli.to, format).map_err(|error| match error {
+    let refused = |error: ConvertError| match error {
         ConvertError::Source(_) | ConvertError::Create { .. } => Refusal(USAGE, error.to_string()),
         ConvertError::Write { .. } => Refusal(FAILURE, error.to_string()),
-    })?;
-    let (events, to) = (converted.events, cli.to.display());
+    };
+    let to = cli.to.display();
+    if cli.verifiable {
+        let (converted, notes) = convert_logs(&cli.from, &cli.to, format).map_err(refused)?;
+        let notes: Vec<String> = notes.iter().map(|note| format!("\n  note: {note}")).collect();
+        return Ok(format!("{} events in {to}{}", converted.events, notes.concat()));
+    }
+    let [from] = cli.from.as_slice() else {
+        let why = "only logs (--verifiable) can be several; give one history and where it goes";
+        return Err(Refusal(USAGE, why.to_owned()));
+    };
+    let file = HistoryFile { format: self::format(from)?, ..HistoryFile::from(from) };
+    let converted = convert(&file, &cli.to, format).map_err(refused)?;
     let cut = match converted.dropped_line {
-        Some(line) => {
-            format!("; {} was cut at line {line}, and so is this", cli.from.display())
-        }
+        Some(line) => format!("; {} was cut at line {line}, and so is this", from.display()),
         None => String::new(),
     };
-    Ok(format!("{events} events in {to}{cut}"))
+    Ok(format!("{} events in {to}{cut}", converted.events))
 }
 
 fn format(file: &Path) -> Result<HistoryFormat, Refusal> {

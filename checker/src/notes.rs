@@ -20,6 +20,7 @@ pub(crate) fn of(
     let dropped = |line: u64| format!("history: what stood from line {line} on is missing");
     let mut notes: Vec<String> = dropped_line.map(dropped).into_iter().collect();
     notes.extend(evidence.notes.iter().cloned());
+    notes.extend(index.notes.iter().map(|note| format!("history: {note}")));
     notes.extend(assumptions(evidence, options));
     notes.extend(left_out(evidence, options, claims));
     notes.extend(index.gap.map(gap));

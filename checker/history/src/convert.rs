@@ -13,6 +13,7 @@ use crate::{
     lines::unfinished,
     packed::PackedWriter,
     reader::{HistoryFile, HistoryFormat, HistoryReader},
+    verifiable,
 };
 
 /// What was converted.
@@ -62,21 +63,33 @@ pub fn convert(
     to: &Path,
     format: HistoryFormat,
 ) -> Result<Converted, ConvertError> {
-    let written = match format {
-        HistoryFormat::Jsonl => write(from, to, Target::Jsonl),
-        HistoryFormat::Edn => match write(from, to, Target::Edn(Keys::Numbers)) {
-            // Most histories have keys of one kind: looking for others first would cost more than
-            // beginning again.
-            Err(Stopped::Mixed) => write(from, to, Target::Edn(Keys::Texts)),
-            written => written,
-        },
-    };
-    written.map_err(|stopped| match stopped {
-        Stopped::Source(error) => ConvertError::Source(error),
-        Stopped::Create(said) => ConvertError::Create { file: to.to_owned(), said },
-        Stopped::Write(said) => ConvertError::Write { file: to.to_owned(), said },
-        Stopped::Mixed => unreachable!("any key can be written as a text"),
+    write_as(to, format, |out| {
+        let mut reader = HistoryReader::open(from).map_err(Stopped::Source)?;
+        for event in reader.by_ref() {
+            out.put(&event.map_err(Stopped::Source)?)?;
+        }
+        Ok(reader.dropped_line())
     })
+}
+
+/// Reads logs of Kafka's VerifiableProducer and VerifiableConsumer, each of one process, and writes
+/// them as one history; what that history does not tell is said in notes, which stand in it too.
+///
+/// # Errors
+/// When one of them is no such log, or the history cannot be written.
+pub fn convert_logs(
+    logs: &[PathBuf],
+    to: &Path,
+    format: HistoryFormat,
+) -> Result<(Converted, Vec<String>), ConvertError> {
+    let told = verifiable::read(logs).map_err(ConvertError::Source)?;
+    let converted = write_as(to, format, |out| {
+        for event in told.events() {
+            out.put(&event)?;
+        }
+        Ok(told.is_cut.then_some(out.events + 1))
+    })?;
+    Ok((converted, told.notes().collect()))
 }
 
 #[derive(Clone, Copy)]
@@ -93,17 +106,43 @@ enum Stopped {
     Mixed,
 }
 
-fn write(from: &HistoryFile, to: &Path, format: Target) -> Result<Converted, Stopped> {
-    let reader = HistoryReader::open(from).map_err(Stopped::Source)?;
+/// Writes a history; `fill` gives it its events, maybe more than once, and says from which line on
+/// more is missing.
+fn write_as(
+    to: &Path,
+    format: HistoryFormat,
+    fill: impl Fn(&mut Out) -> Result<Option<u64>, Stopped>,
+) -> Result<Converted, ConvertError> {
+    let written = match format {
+        HistoryFormat::Jsonl => write(to, Target::Jsonl, &fill),
+        HistoryFormat::Edn => match write(to, Target::Edn(Keys::Numbers), &fill) {
+            // Most histories have keys of one kind: looking for others first would cost more than
+            // beginning again.
+            Err(Stopped::Mixed) => write(to, Target::Edn(Keys::Texts), &fill),
+            written => written,
+        },
+    };
+    written.map_err(|stopped| match stopped {
+        Stopped::Source(error) => ConvertError::Source(error),
+        Stopped::Create(said) => ConvertError::Create { file: to.to_owned(), said },
+        Stopped::Write(said) => ConvertError::Write { file: to.to_owned(), said },
+        Stopped::Mixed => unreachable!("any key can be written as a text"),
+    })
+}
+
+fn write(
+    to: &Path,
+    format: Target,
+    fill: impl Fn(&mut Out) -> Result<Option<u64>, Stopped>,
+) -> Result<Converted, Stopped> {
     let beside = unfinished(to);
-    let written = PackedWriter::create(&beside, to)
-        .map_err(Stopped::Create)
-        .and_then(|out| copy(reader, out, format))
-        .and_then(|converted| {
-            let sync = || File::open(&beside)?.sync_all();
-            sync().and_then(|()| fs::rename(&beside, to)).map_err(Stopped::Write)?;
-            Ok(converted)
-        });
+    let written = Out::create(&beside, to, format).and_then(|mut out| {
+        let dropped_line = fill(&mut out)?;
+        let events = out.finish(dropped_line.is_some()).map_err(Stopped::Write)?;
+        let sync = || File::open(&beside)?.sync_all();
+        sync().and_then(|()| fs::rename(&beside, to)).map_err(Stopped::Write)?;
+        Ok(Converted { events, dropped_line })
+    });
     if written.is_err() {
         // The first failure is the one to tell.
         let _as_it_is = fs::remove_file(&beside);
@@ -111,27 +150,38 @@ fn write(from: &HistoryFile, to: &Path, format: Target) -> Result<Converted, Sto
     written
 }
 
-fn copy(
-    mut reader: HistoryReader,
-    mut out: PackedWriter,
+/// Takes the events of a history that is written.
+struct Out {
+    file: PackedWriter,
     format: Target,
-) -> Result<Converted, Stopped> {
-    let mut waiting = String::with_capacity(WAITING_BYTES);
-    let mut events = 0;
-    for event in reader.by_ref() {
-        append(&mut waiting, &event.map_err(Stopped::Source)?, format)?;
-        events += 1;
-        if waiting.len() >= WAITING_BYTES {
-            out.write_all(waiting.as_bytes()).map_err(Stopped::Write)?;
-            waiting.clear();
+    waiting: String,
+    events: u64,
+}
+
+impl Out {
+    fn create(file: &Path, named: &Path, format: Target) -> Result<Self, Stopped> {
+        let file = PackedWriter::create(file, named).map_err(Stopped::Create)?;
+        Ok(Self { file, format, waiting: String::with_capacity(WAITING_BYTES), events: 0 })
+    }
+
+    fn put(&mut self, event: &Event) -> Result<(), Stopped> {
+        append(&mut self.waiting, event, self.format)?;
+        self.events += 1;
+        if self.waiting.len() >= WAITING_BYTES {
+            self.file.write_all(self.waiting.as_bytes()).map_err(Stopped::Write)?;
+            self.waiting.clear();
         }
+        Ok(())
     }
-    let dropped_line = reader.dropped_line();
-    if dropped_line.is_some() {
-        waiting.push_str(CUT);
+
+    fn finish(mut self, is_cut: bool) -> io::Result<u64> {
+        if is_cut {
+            self.waiting.push_str(CUT);
+        }
+        self.file.write_all(self.waiting.as_bytes())?;
+        self.file.finish()?;
+        Ok(self.events)
     }
-    out.write_all(waiting.as_bytes()).and_then(|()| out.finish()).map_err(Stopped::Write)?;
-    Ok(Converted { events, dropped_line })
 }
 
 fn append(waiting: &mut String, event: &Event, format: Target) -> Result<(), Stopped> {

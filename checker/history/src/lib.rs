@@ -27,6 +27,7 @@ mod stream;
 pub mod types;
 mod unique;
 pub mod verdict;
+mod verifiable;
 
 pub use event::{Event, EventValue};
 pub use format::FormatError;

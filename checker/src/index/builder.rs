@@ -6,11 +6,12 @@ use std::fmt;
 
 use highwater_history::{
     Event, EventValue, Key, TimeNs,
-    event::{EventKind, Function, MicroOp, Process},
+    event::{EventKind, Function, MicroOp, NOTE, Process},
     promise::Promises,
     types::ProcessId,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     GroupCommit, Index, KeyId, KeyIndex, gently, groups,
@@ -19,6 +20,9 @@ use super::{
     records::RecordId,
 };
 use crate::part::Part;
+
+/// How many notes of a history are kept.
+const MOST_NOTES: usize = 100;
 
 /// Why a history cannot be judged: something that judging assumes does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +151,11 @@ impl<'a> Builder<'a> {
             EventValue::OpenTopic(topic) => {
                 let key = self.key(&topic.key);
                 self.index.keys[key as usize].topic = Some(*topic);
+            }
+            EventValue::Other(Value::String(note))
+                if event.f.as_str() == NOTE && self.index.notes.len() < MOST_NOTES =>
+            {
+                self.index.notes.push(note);
             }
             _ => {}
         }

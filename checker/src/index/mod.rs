@@ -69,6 +69,8 @@ pub struct Index {
     /// The first gap in the events' indexes: what was next, and what came. Only a history without a
     /// manifest has one and is judged.
     pub gap: Option<(u64, u64)>,
+    /// What whoever wrote the history says of its gaps; the first of them.
+    pub notes: Vec<String>,
     /// What the history holds.
     pub counts: Counts,
     /// Records that an ok poll returned.

@@ -25,6 +25,10 @@ pub use value::EventValue;
 
 use crate::types::{Key, NodeId, ProcessId, TimeNs};
 
+/// The function of an event of the harness whose value is a sentence for the verdict's notes: what
+/// whoever wrote the history knows of its gaps.
+pub const NOTE: &str = "note";
+
 /// One line of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
