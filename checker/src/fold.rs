@@ -11,6 +11,7 @@ use crate::{
     coverage::by_acks,
     finding::{Findings, Room},
     index::{KeyId, Unfit, records::Records},
+    parallel,
     part::Part,
     view::{KeyView, RunView},
     whole,
@@ -73,7 +74,7 @@ impl JudgedPart {
             None => ClaimOfPart::judge(name, run, keys),
             Some(_) => ClaimOfPart::none(name),
         };
-        let claims = chosen.iter().map(judge).collect();
+        let claims = parallel::each(chosen, judge);
         let tally = Tally::of(run, keys, unfit, notes);
         Self { tally, claims }
     }

@@ -28,6 +28,7 @@ mod merge;
 mod metrics;
 mod min_isr;
 mod notes;
+mod parallel;
 pub mod part;
 mod permission;
 mod reason;

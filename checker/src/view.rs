@@ -1,6 +1,6 @@
 //! What a claim is shown: the run, or one key of it, with everything known beside the history.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use highwater_history::{
     LeaderEpoch, Offset, Promise, TimeNs,
@@ -63,8 +63,8 @@ pub struct KeyView<'a> {
     /// Its elections.
     pub elections: &'a [Election],
     pub(crate) promise: Promise,
-    pub(crate) committed: OnceCell<CommittedTo>,
-    pub(crate) begun: OnceCell<Begun>,
+    pub(crate) committed: OnceLock<CommittedTo>,
+    pub(crate) begun: OnceLock<Begun>,
 }
 
 impl<'a> RunView<'a> {
@@ -94,7 +94,7 @@ impl<'a> KeyView<'a> {
         }
         let promise = promise.or(&Promise::strongest());
         let elections = run.leadership.of_key(key);
-        let (committed, begun) = (OnceCell::new(), OnceCell::new());
+        let (committed, begun) = (OnceLock::new(), OnceLock::new());
         Self { run, id, key, dumps, log, elections, promise, committed, begun }
     }
 

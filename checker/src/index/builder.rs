@@ -19,7 +19,7 @@ use super::{
     order::Order,
     records::RecordId,
 };
-use crate::part::Part;
+use crate::{parallel, part::Part};
 
 /// How many notes of a history are kept.
 const MOST_NOTES: usize = 100;
@@ -108,12 +108,13 @@ impl<'a> Builder<'a> {
         let Index { processes, ops, .. } = &self.index;
         self.index.groups = groups::of(self.commits, processes, ops);
         self.index.ops.shrink();
-        for key in &mut self.index.keys {
+        let Index { keys, ops, .. } = &mut self.index;
+        parallel::change(keys, |key| {
             key.records.shrink();
             key.sends.shrink_to_fit();
             key.reads.shrink();
-            key.order = Order::build(&key.records, &key.reads, &self.index.ops);
-        }
+            key.order = Order::build(&key.records, &key.reads, ops);
+        });
         self.index
     }
 
