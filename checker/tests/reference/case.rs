@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    judge::{CLAIMS, Judged, judge},
+    judge::{Judged, judge},
     model, mutate, shrink,
 };
 
@@ -44,14 +44,9 @@ impl Case {
         judge(&self.events, &self.promise)
     }
 
-    /// What the fast checker says of the classes that the reference knows.
+    /// What the fast checker says.
     pub fn by_checker(&self) -> Judged {
-        self.by_claims(Some(CLAIMS.iter().map(|claim| (*claim).to_owned()).collect()))
-    }
-
-    /// What the fast checker says of some claims, or of all.
-    pub fn by_claims(&self, claims: Option<Vec<String>>) -> Judged {
-        let options = Options { promise: self.promise.clone(), claims };
+        let options = Options { promise: self.promise.clone(), claims: None };
         let evidence = Evidence::of_events(self.events.clone());
         let verdict = check(&evidence, &options).expect("it is judged");
         Judged {

@@ -63,6 +63,19 @@ impl Facts {
         }
     }
 
+    /// Lost: its operation is certain, it has a known offset, at or above which some ok poll of the
+    /// key returned one, and no poll of any outcome returned the record.
+    pub fn is_lost(&self, op: &Operation, send: &Send) -> bool {
+        if !self.is_certain(op) || self.is_read(&(send.key.clone(), send.value)) {
+            return false;
+        }
+        let mut offsets = self.offsets(&send.key, send.value).into_iter();
+        offsets.any(|offset| {
+            let mut ok_reads = self.all_reads().filter(|(reader, _)| reader.is_ok());
+            ok_reads.any(|(_, read)| read.key == send.key && read.offset >= Some(offset))
+        })
+    }
+
     /// Every send with its operation, in order.
     pub fn all_sends(&self) -> impl Iterator<Item = (&Operation, &Send)> {
         self.operations.iter().flat_map(|op| op.sends.iter().map(move |send| (op, send)))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
-    Event, EventValue, Key, Offset, Value,
+    Event, EventValue, Key, Offset, TimeNs, Value,
     event::{EventKind, Function, MicroOp, Process},
 };
 
@@ -12,6 +12,15 @@ pub struct Send {
     pub key: Key,
     pub value: Value,
     pub ack: Option<Offset>,
+    /// The record's own key.
+    pub record_key: Option<String>,
+}
+
+/// What a process commits for a group.
+pub struct Commit {
+    pub group: String,
+    pub generation: Option<i64>,
+    pub offsets: Vec<(Key, Offset)>,
 }
 
 /// A record that a poll of an operation returned, and the offset that this very poll named.
@@ -28,14 +37,26 @@ pub struct Assignment {
     pub from_beginning: bool,
 }
 
+/// Where an event stands in the history, and when it happened.
+#[derive(Clone, Copy)]
+pub struct Instant {
+    pub index: u64,
+    pub time: TimeNs,
+}
+
 /// What one process did between an invocation and its completion.
 pub struct Operation {
     pub process: u64,
+    pub f: Function,
+    pub invoked: Instant,
+    /// When it completed; never, for a crash.
+    pub completed: Option<Instant>,
     /// `Ok`, `Fail` or `Info`; an operation that never completes is `Info`.
     pub outcome: EventKind,
     pub sends: Vec<Send>,
     pub reads: Vec<Read>,
     pub assignment: Option<Assignment>,
+    pub commit: Option<Commit>,
     /// Keys of its rebalance-log.
     pub rebalanced: BTreeSet<Key>,
 }
@@ -49,6 +70,11 @@ impl Operation {
         self.outcome == EventKind::Fail
     }
 
+    /// Whether its completion stands before another's invocation.
+    pub fn ended_before(&self, other: &Self) -> bool {
+        self.completed.is_some_and(|completed| completed.index < other.invoked.index)
+    }
+
     fn of(process: u64, invoke: &Event, completion: Option<&Event>) -> Self {
         let last = completion.unwrap_or(invoke);
         let assignment = match (&last.f, &last.value) {
@@ -60,12 +86,17 @@ impl Operation {
             _ => None,
         };
         let rebalances = completion.and_then(|event| event.rebalance_log.as_ref());
+        let instant = |event: &Event| Instant { index: event.index, time: event.time };
         Self {
             process,
+            f: invoke.f.clone(),
+            invoked: instant(invoke),
+            completed: completion.map(instant),
             outcome: completion.map_or(EventKind::Info, |event| event.kind),
             sends: sends(invoke, completion),
             reads: completion.map(reads).unwrap_or_default(),
             assignment,
+            commit: commit(last),
             rebalanced: rebalances.into_iter().flatten().flat_map(|r| r.keys.clone()).collect(),
         }
     }
@@ -81,7 +112,8 @@ fn micro_ops(event: &Event) -> &[MicroOp] {
 /// What the invocation asked to send, in its order, with what the completion says of each.
 fn sends(invoke: &Event, completion: Option<&Event>) -> Vec<Send> {
     let mut sends = Vec::new();
-    for op in micro_ops(invoke) {
+    let record_keys = invoke.extra.get("record_keys");
+    for (nth, op) in micro_ops(invoke).iter().enumerate() {
         let MicroOp::Send { key, value, .. } = op else { continue };
         let mut ack = None;
         for done in completion.map(micro_ops).unwrap_or_default() {
@@ -90,9 +122,19 @@ fn sends(invoke: &Event, completion: Option<&Event>) -> Vec<Send> {
                 ack = at.offset();
             }
         }
-        sends.push(Send { key: key.clone(), value: *value, ack });
+        let record_key = record_keys.and_then(|keys| keys[nth].as_str()).map(str::to_owned);
+        sends.push(Send { key: key.clone(), value: *value, ack, record_key });
     }
     sends
+}
+
+fn commit(event: &Event) -> Option<Commit> {
+    let EventValue::Offsets(offsets) = &event.value else { return None };
+    Some(Commit {
+        group: event.extra.get("group")?.as_str()?.to_owned(),
+        generation: event.extra.get("generation").and_then(|generation| generation.as_i64()),
+        offsets: offsets.clone(),
+    })
 }
 
 fn reads(completion: &Event) -> Vec<Read> {

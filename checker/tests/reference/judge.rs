@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use highwater_history::{Event, Promise, verdict::Validity};
 
 use super::{
+    cycles,
     facts::Facts,
-    history, polls, records, sends,
+    groups, history, polls, real_time, records, sends,
     tally::{Promised, Tally},
+    transactions,
 };
 
 /// A class: its name and how its findings are counted.
 type Class = (&'static str, fn(&Facts, &Promised) -> Tally);
 
-/// Every class of part 2 of the definitions.
+/// Every class of part 2 of the definitions, and those beyond, but for cycles.
 pub const CLASSES: &[Class] = &[
     ("lost-write", records::lost_write),
     ("duplicate", records::duplicate),
@@ -29,19 +31,13 @@ pub const CLASSES: &[Class] = &[
     ("poll-skip", polls::poll_skip),
     ("int-nonmonotonic-poll", polls::int_nonmonotonic_poll),
     ("int-poll-skip", polls::int_poll_skip),
-];
-
-/// The claims of the fast checker that count these classes.
-pub const CLAIMS: &[&str] = &[
-    "lost-write",
-    "duplicate",
-    "inconsistent-offsets",
-    "unseen",
-    "failed-yet-visible",
-    "precommitted-read",
-    "phantom-read",
-    "nonmonotonic-send",
-    "nonmonotonic-poll",
+    ("send-to-the-past", real_time::send_to_the_past),
+    ("read-of-the-future", real_time::read_of_the_future),
+    ("reread-mismatch", transactions::reread_mismatch),
+    ("torn-transaction", transactions::torn_transaction),
+    ("stale-commit", groups::stale_commit),
+    ("group-skip", groups::group_skip),
+    ("key-on-two-partitions", groups::key_on_two_partitions),
 ];
 
 /// Counts by class; a class without findings is left out.
@@ -75,13 +71,13 @@ pub fn judge(events: &[Event], promise: &Promise) -> Judged {
         return judged;
     }
     let promised = Promised::of(promise);
-    for (class, count) in CLASSES {
-        let tally = count(&facts, &promised);
+    let tallies = CLASSES.iter().map(|(class, count)| (*class, count(&facts, &promised)));
+    for (class, tally) in tallies.chain(cycles::all(&facts, &promised)) {
         for (counts, n) in
             [(&mut judged.anomalies, tally.anomalies), (&mut judged.permitted, tally.permitted)]
         {
             if n > 0 {
-                counts.insert((*class).to_owned(), n);
+                counts.insert(class.to_owned(), n);
             }
         }
     }

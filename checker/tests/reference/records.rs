@@ -7,24 +7,10 @@ use super::{
     tally::{Promised, Tally},
 };
 
-/// A record is lost whose operation is certain, that has a known offset, at or above which some
-/// ok poll of the key returned one, and that no poll of any outcome returned.
+/// A record is lost that was acknowledged below what was read, and that nobody read.
 pub fn lost_write(facts: &Facts, promised: &Promised) -> Tally {
-    let mut tally = Tally::default();
-    for (op, send) in facts.all_sends() {
-        let record = (send.key.clone(), send.value);
-        if !facts.is_certain(op) || facts.is_read(&record) {
-            continue;
-        }
-        let passed = facts.offsets(&send.key, send.value).into_iter().any(|offset| {
-            let mut ok_reads = facts.all_reads().filter(|(reader, _)| reader.is_ok());
-            ok_reads.any(|(_, read)| read.key == send.key && read.offset >= Some(offset))
-        });
-        if passed {
-            tally.add(promised.weak_acks);
-        }
-    }
-    tally
+    let lost = facts.all_sends().filter(|(op, send)| facts.is_lost(op, send));
+    lost.map(|_| promised.weak_acks).collect()
 }
 
 /// A record is duplicated that has two or more known offsets, however many.

@@ -45,6 +45,9 @@ pub const TWISTS: &[Twist] = &[
             event.process = Process::Client(nth as u64 / 2);
         }
     }),
+    ("circles in real time go by the clock", |case| {
+        case.events.iter_mut().for_each(|event| event.time = 0);
+    }),
     ("what acks permit", |case| case.promise.acks = None),
     ("what isolation permits", |case| case.promise.isolation = None),
     ("what idempotence permits", |case| case.promise.idempotence = None),

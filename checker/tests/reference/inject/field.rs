@@ -92,14 +92,38 @@ impl Field {
         *own = (*own).max(after);
     }
 
-    /// An operation somewhere after what its process has done, others' events within it.
+    /// An operation of sends and polls, as its completion shows them.
     pub fn operate(&mut self, process: u64, f: Function, ops: Vec<MicroOp>, outcome: EventKind) {
+        let asked = ops.iter().map(asked).collect();
+        self.perform(process, f, [asked, ops].map(EventValue::Ops), outcome);
+    }
+
+    /// A process goes back to the beginning of a key.
+    pub fn rewind(&mut self, process: u64, key: &Key) {
+        let keys = || EventValue::Keys(vec![key.clone()]);
+        self.perform(process, Function::Assign, [keys(), keys()], EventKind::Ok);
+        for event in &mut self.events {
+            let by_process = event.process == Process::Client(process);
+            event.seek_to_beginning |= by_process && event.f == Function::Assign;
+        }
+    }
+
+    /// An operation somewhere after what its process has done, others' events within it.
+    pub fn perform(
+        &mut self,
+        process: u64,
+        f: Function,
+        [asked, got]: [EventValue; 2],
+        outcome: EventKind,
+    ) {
         let from = self.after.get(&process).copied().unwrap_or_default();
         let begin = self.rng.random_range(from..=self.events.len());
-        let asked = ops.iter().map(asked).collect();
-        self.insert(begin, process, EventKind::Invoke, f.clone(), asked);
+        let event = |kind, value| {
+            Event::new(0, Process::Client(process), kind, f.clone()).with_value(value)
+        };
+        self.insert(begin, event(EventKind::Invoke, asked));
         let end = self.rng.random_range(begin + 1..=self.events.len());
-        self.insert(end, process, outcome, f, ops);
+        self.insert(end, event(outcome, got));
         self.after.insert(process, end + 1);
         mutate::renumber(&mut self.events);
         for event in &mut self.events {
@@ -107,9 +131,16 @@ impl Field {
         }
     }
 
-    fn insert(&mut self, at: usize, process: u64, kind: EventKind, f: Function, ops: Vec<MicroOp>) {
-        let event = Event::new(0, Process::Client(process), kind, f);
-        self.events.insert(at, event.with_value(EventValue::Ops(ops)));
+    /// Says something beside the values of all that a process does.
+    pub fn beside(&mut self, process: u64, name: &str, said: serde_json::Value) {
+        let by_process = |event: &&mut Event| event.process == Process::Client(process);
+        for event in self.events.iter_mut().filter(by_process) {
+            event.extra.insert(name.to_owned(), said.clone());
+        }
+    }
+
+    fn insert(&mut self, at: usize, event: Event) {
+        self.events.insert(at, event);
         for place in self.after.values_mut().chain([&mut self.settled]) {
             *place += usize::from(*place >= at);
         }

@@ -1,8 +1,10 @@
 //! Puts anomalies of one class into a valid history, and says what has to be counted.
 
 mod field;
+mod groups;
 mod orders;
 mod records;
+mod together;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +30,11 @@ impl Expected {
         Self { anomalies: [(class, n as u64)].into(), ..Self::default() }
     }
 
+    /// So many permitted findings of one class.
+    fn permitted(class: &'static str, n: usize) -> Self {
+        Self { permitted: [(class, n as u64)].into(), ..Self::default() }
+    }
+
     fn and(mut self, class: &'static str, n: usize) -> Self {
         if n > 0 {
             self.anomalies.insert(class, n as u64);
@@ -39,7 +46,7 @@ impl Expected {
 /// Puts so many anomalies of its class into a history; none where it has no place for them.
 pub type Injector = fn(&mut Field, usize) -> Option<Expected>;
 
-/// Every class of part 2 of the definitions.
+/// Every class that a bare history can show.
 pub const INJECTORS: &[(&str, Injector)] = &[
     ("lost-write", records::lose),
     ("duplicate", records::repeat),
@@ -57,4 +64,14 @@ pub const INJECTORS: &[(&str, Injector)] = &[
     ("poll-skip", orders::skip),
     ("int-poll-skip", orders::skip_within),
     ("int-poll-skip", orders::drop_within),
+    ("torn-transaction", records::tear),
+    ("reread-mismatch", together::change_on_reread),
+    ("send-to-the-past", together::send_to_the_past),
+    ("read-of-the-future", together::read_ahead),
+    ("stale-commit", groups::commit_late),
+    ("group-skip", groups::pass_over),
+    ("key-on-two-partitions", groups::send_elsewhere),
+    ("G0", together::write_in_a_circle),
+    ("G1c", together::read_in_a_circle),
+    ("G1c-process", together::read_then_send),
 ];

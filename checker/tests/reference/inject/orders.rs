@@ -9,7 +9,7 @@ use rand::{RngExt, seq::IndexedRandom};
 use super::{Expected, Field};
 
 /// New records at the end of a log, one after the other.
-fn fresh_records(field: &mut Field, key: &Key, n: usize) -> Vec<(Offset, Value)> {
+pub fn fresh_records(field: &mut Field, key: &Key, n: usize) -> Vec<(Offset, Value)> {
     let mut records = Vec::new();
     for _ in 0..n {
         let value = field.fresh_value();
@@ -55,7 +55,7 @@ pub fn send_skipping_within(field: &mut Field, n: usize) -> Option<Expected> {
         field.send(other, &key, &[acked(record)], EventKind::Ok);
     }
     field.read_on(&[process, other], &key, &records);
-    Some(Expected { permitted: [("int-send-skip", n as u64)].into(), ..Expected::default() })
+    Some(Expected::permitted("int-send-skip", n))
 }
 
 /// Reads stretches of a log one after the other, each an operation of a new reader; the last one

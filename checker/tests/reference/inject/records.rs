@@ -16,23 +16,46 @@ use crate::reference::{facts::Facts, polls};
 /// it. It is unseen as well, and whoever went past its offset has skipped it.
 pub fn lose(field: &mut Field, n: usize) -> Option<Expected> {
     let key = field.key_with(2)?;
-    let mut lost = Vec::new();
-    for _ in 0..n {
-        let log = &field.logs[&key];
-        let last = log[log.len() - 1].0;
-        let at = field.rng.random_range(0..=last);
-        field.open_gap(&key, at);
-        lost.iter_mut().for_each(|other| *other += Offset::from(*other >= at));
-        lost.push(at);
-    }
-    let facts = field.facts();
-    let (outer, inner) = passed(&facts, &key, &lost);
+    let (lost, expected) = open_gaps(field, &key, n);
     for at in lost {
         let (process, value) = (field.fresh_process(), field.fresh_value());
         field.send(process, &key, &[(value, Ack::At(at))], EventKind::Ok);
     }
+    Some(expected)
+}
+
+/// Breaks torn-transaction: one record of a transaction is lost, another one is read.
+pub fn tear(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = field.key_with(2)?;
+    let (lost, expected) = open_gaps(field, &key, n);
+    let (mut senders, mut kept) = (Vec::new(), Vec::new());
+    for at in lost {
+        let (process, gone, there) =
+            (field.fresh_process(), field.fresh_value(), field.fresh_value());
+        let ops = vec![send(&key, gone, Ack::At(at)), send(&key, there, Ack::Unknown)];
+        field.operate(process, Function::Txn, ops, EventKind::Ok);
+        senders.push(process);
+        kept.push((field.append(&key, there), there));
+    }
+    field.read_on(&senders, &key, &kept);
+    Some(expected.and("torn-transaction", n))
+}
+
+/// Opens gaps below the end of a log, for records that will be lost there: where, and what has to
+/// be counted once they are.
+fn open_gaps(field: &mut Field, key: &Key, n: usize) -> (Vec<Offset>, Expected) {
+    let mut lost: Vec<Offset> = Vec::new();
+    for _ in 0..n {
+        let log = &field.logs[key];
+        let last = log[log.len() - 1].0;
+        let at = field.rng.random_range(0..=last);
+        field.open_gap(key, at);
+        lost.iter_mut().for_each(|other| *other += Offset::from(*other >= at));
+        lost.push(at);
+    }
+    let (outer, inner) = passed(&field.facts(), key, &lost);
     let expected = Expected::only("lost-write", n).and("unseen", n);
-    Some(expected.and("poll-skip", outer).and("int-poll-skip", inner))
+    (lost, expected.and("poll-skip", outer).and("int-poll-skip", inner))
 }
 
 /// How many ways between operations and within one went past any of these offsets, where nothing

@@ -128,7 +128,7 @@ impl World {
 
     fn push(&mut self, mut event: Event) {
         event.index = self.events.len() as u64;
-        self.time += self.rng.random_range(1..1000);
+        self.time += if self.chance(5) { 0 } else { self.rng.random_range(1..1000) };
         event.time = self.time;
         self.events.push(event);
     }

@@ -1,5 +1,6 @@
 //! Random changes of a history: what a broken log, client or recorder might have written.
 
+mod groups;
 mod operations;
 mod reads;
 mod sends;
@@ -11,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 /// A change of some events; it may find nothing to change.
 type Change = fn(&mut [Event], &mut ChaCha8Rng);
 
-/// A change that may drop events.
-type Loss = fn(&mut Vec<Event>, &mut ChaCha8Rng);
+/// A change that may drop or add events.
+type Restructuring = fn(&mut Vec<Event>, &mut ChaCha8Rng);
 
 const CHANGES: &[Change] = &[
     reads::swap_read_values,
@@ -23,6 +24,7 @@ const CHANGES: &[Change] = &[
     reads::repeat_read,
     reads::reorder_poll,
     reads::read_from_another_key,
+    reads::read_what_is_sent,
     sends::change_ack,
     sends::give_offset_again,
     sends::send_another_value,
@@ -30,18 +32,23 @@ const CHANGES: &[Change] = &[
     operations::change_outcome,
     operations::change_process,
     operations::note_rebalance,
+    groups::give_record_keys,
 ];
 
-const LOSSES: &[Loss] =
-    &[operations::crash, operations::forget_operation, operations::change_assignment];
+const RESTRUCTURINGS: &[Restructuring] = &[
+    operations::crash,
+    operations::forget_operation,
+    operations::change_assignment,
+    groups::commit,
+];
 
 /// Changes a history one to four times, and numbers its events again.
 pub fn mutate(events: &mut Vec<Event>, rng: &mut ChaCha8Rng) {
     for _ in 0..rng.random_range(1..=4) {
-        let nth = rng.random_range(0..CHANGES.len() + LOSSES.len());
+        let nth = rng.random_range(0..CHANGES.len() + RESTRUCTURINGS.len());
         match CHANGES.get(nth) {
             Some(change) => change(events, rng),
-            None => LOSSES.choose(rng).expect("there are some")(events, rng),
+            None => RESTRUCTURINGS.choose(rng).expect("there are some")(events, rng),
         }
     }
     renumber(events);

@@ -92,3 +92,27 @@ pub fn read_from_another_key(events: &mut [Event], rng: &mut ChaCha8Rng) {
         records.insert(nth, record);
     }
 }
+
+/// A poll returns a record that some operation sends, perhaps its own, where that one was told it
+/// is.
+pub fn read_what_is_sent(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    let (mut sent, mut polls) = (Vec::new(), Vec::new());
+    for event in events {
+        let EventValue::Ops(ops) = &mut event.value else { continue };
+        for op in ops {
+            match op {
+                MicroOp::Send { key, value, ack } => sent.push((key.clone(), *value, ack.offset())),
+                MicroOp::Poll { records: Some(records) } => polls.push(records),
+                MicroOp::Poll { records: None } => {}
+            }
+        }
+    }
+    let (Some((key, value, offset)), Some(poll)) = (any(sent, rng), any(polls, rng)) else {
+        return;
+    };
+    let record = ReadRecord(offset, value);
+    match poll.iter_mut().find(|(of, _)| *of == key) {
+        Some((_, records)) => records.push(record),
+        None => poll.push((key, vec![record])),
+    }
+}
