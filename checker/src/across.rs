@@ -4,6 +4,7 @@ use std::{any::Any, fmt};
 
 use highwater_history::Key;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{
     evidence::Evidence,
@@ -47,13 +48,26 @@ impl Whole<'_> {
     }
 }
 
-/// Facts that one part gathered for one claim, whose type only that claim knows.
-pub(crate) type Facts = Box<dyn Any + Send>;
+/// Facts of a claim whose type only that claim knows.
+pub(crate) trait AnyFacts: Any + Send {
+    /// For a file.
+    fn to_value(&self) -> serde_json::Result<Value>;
+}
+
+impl<T: Serialize + Any + Send> AnyFacts for T {
+    fn to_value(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+}
+
+/// Facts that one part gathered for one claim.
+pub(crate) type Facts = Box<dyn AnyFacts>;
 
 /// A [`Gather`] as a value.
 #[derive(Clone, Copy)]
 pub struct Across {
     pub(crate) gather: fn(&RunView<'_>, &[KeyView<'_>]) -> Facts,
+    pub(crate) read: fn(Value) -> serde_json::Result<Facts>,
     pub(crate) judge: fn(&Whole<'_>, Vec<Facts>, &mut Findings),
 }
 
@@ -62,6 +76,7 @@ impl Across {
     pub const fn of<G: Gather>() -> Self {
         Self {
             gather: |run, keys| Box::new(G::gather(run, keys)),
+            read: |value| Ok(Box::new(serde_json::from_value::<G::Facts>(value)?)),
             judge: |whole, facts, findings| {
                 let facts = facts.into_iter().map(typed::<G::Facts>);
                 G::judge(whole, facts.collect(), findings);
@@ -77,5 +92,6 @@ impl fmt::Debug for Across {
 }
 
 fn typed<T: Any>(facts: Facts) -> T {
+    let facts: Box<dyn Any> = facts;
     *facts.downcast().expect("facts are given to the claim that gathered them")
 }

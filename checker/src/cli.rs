@@ -64,6 +64,14 @@ pub struct CheckArgs {
     pub claims: Option<Vec<String>>,
 }
 
+/// A verdict as text, or as JSON.
+pub(crate) fn shown(verdict: &Verdict, json: bool) -> anyhow::Result<String> {
+    match json {
+        true => Ok(serde_json::to_string(verdict).context("the verdict is no JSON")? + "\n"),
+        false => Ok(text::of(verdict)),
+    }
+}
+
 /// The history's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -89,16 +97,25 @@ impl Format {
 impl CheckArgs {
     /// Reads the evidence and judges it. Errors are the user's: bad option or bad file.
     pub fn judge(&self) -> anyhow::Result<Verdict> {
+        Ok(check(&self.evidence()?, &self.options()?)?)
+    }
+
+    /// How to judge.
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let mut promise = Promise::default();
         for text in &self.promises {
             promise.set(text)?;
         }
+        Ok(Options { promise, claims: self.claims.clone() })
+    }
+
+    /// What there is to judge.
+    pub(crate) fn evidence(&self) -> anyhow::Result<Evidence> {
         let instead = Instead { manifest: self.manifest.clone(), dumps: self.dumps.clone() };
-        let evidence = match self.is_stream() {
-            true => self.stream(&instead)?,
-            false => self.load(&instead)?,
-        };
-        Ok(check(&evidence, &Options { promise, claims: self.claims.clone() })?)
+        match self.is_stream() {
+            true => self.stream(&instead),
+            false => self.load(&instead),
+        }
     }
 
     /// Whether the history comes in on standard input.
@@ -142,10 +159,7 @@ impl CheckArgs {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));
             }
         }
-        let shown = match self.json {
-            true => serde_json::to_string(&verdict).context("the verdict is no JSON")? + "\n",
-            false => text::of(&verdict),
-        };
+        let shown = shown(&verdict, self.json)?;
         Ok((verdict, shown))
     }
 

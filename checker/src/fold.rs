@@ -10,7 +10,7 @@ use crate::{
     claim::{self, Entry, Judge},
     coverage::by_acks,
     finding::{Findings, Room},
-    index::{KeyId, Unfit, records::Records},
+    index::{Digest, KeyId, Unfit, records::Records},
     parallel,
     part::Part,
     view::{KeyView, RunView},
@@ -30,6 +30,8 @@ pub(crate) struct JudgedPart {
 pub(crate) struct Tally {
     /// Which part.
     pub part: Part,
+    /// Of which history.
+    pub digest: Digest,
     /// Why the history cannot be judged.
     pub unfit: Option<Unfit>,
     /// Notes for the verdict; the same in every part.
@@ -90,6 +92,7 @@ impl Tally {
         let sent = |records: &Records, record| records.sender(record).is_some();
         Self {
             part: run.index.part,
+            digest: run.index.digest,
             unfit,
             notes,
             counts: run.index.counts,

@@ -11,6 +11,7 @@ use std::{
 use highwater_history::{
     Event, FormatError, Promise, Verdict, ahead::read_ahead, reader::HistoryReader,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     claim, data_loss,
@@ -27,7 +28,7 @@ use crate::{
 };
 
 /// How to judge.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Promises that the user names; they override what the evidence says.
     pub promise: Promise,

@@ -36,6 +36,8 @@ pub mod registry;
 mod replaced;
 pub mod replicas;
 mod retention;
+pub mod shard;
+pub mod shard_cli;
 pub mod text;
 pub mod told;
 pub mod view;

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::PathBuf};
 
-use highwater_checker::claim::{Need, TABLE};
+use highwater_checker::{
+    claim::{Need, TABLE},
+    shard::Shard,
+};
 
 fn path(relative: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(relative)
@@ -118,6 +121,17 @@ fn formats_names_the_faults_that_cost_data() {
     let (judged, _) =
         judged.split_once(';').and_then(|(_, list)| list.split_once(';')).expect("a list");
     assert_eq!(between(told, '`'), between(judged, '"'));
+}
+
+#[test]
+fn formats_shows_a_part_file() {
+    let page = read("docs/formats.md");
+    let (_, example) = page.split_once("```json part\n").expect("the page shows one");
+    let (example, _) = example.split_once("```").expect("the example ends");
+    let shard: Shard = serde_json::from_str(example).expect("it is a part");
+    let written = serde_json::to_value(&shard).expect("a part is JSON");
+    let shown: serde_json::Value = serde_json::from_str(example).expect("JSON");
+    assert_eq!(written, shown);
 }
 
 #[test]

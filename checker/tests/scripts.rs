@@ -3,6 +3,7 @@
 //! `UPDATE=1` rewrites the verdicts; look at the difference before you keep it. The notation is
 //! explained in `script/parse.rs`.
 
+mod parts;
 mod script;
 
 use std::{fs, path::PathBuf};
@@ -40,6 +41,19 @@ fn every_case_gets_its_verdict() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_case_gets_its_verdict_by_parts() {
+    for file in files() {
+        let text = fs::read_to_string(&file).expect("a case file is text");
+        for case in script::cases(&text) {
+            let (evidence, options) = script::evidence_of(case.script).expect("it is a case");
+            let name = case.script.lines().next().unwrap_or_default();
+            parts::agrees(&evidence, &options)
+                .unwrap_or_else(|why| panic!("{}: {name}: {why}", file.display()));
+        }
+    }
 }
 
 #[test]

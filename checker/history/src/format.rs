@@ -12,7 +12,7 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-use crate::unique::Unique;
+use crate::{packed, unique::Unique};
 
 /// Why a file of a run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -93,9 +93,10 @@ pub trait Document: Serialize + DeserializeOwned {
     /// The version that this program reads and writes.
     const FORMAT: u64;
 
-    /// Reads and checks the version before anything else.
+    /// Reads and checks the version before anything else; names ending in `.gz` and `.zst` are
+    /// unpacked.
     fn read(file: &Path) -> Result<Self, FormatError> {
-        let bytes = fs::read(file).map_err(|source| FormatError::io(file, source))?;
+        let bytes = packed::read(file).map_err(|source| FormatError::io(file, source))?;
         Self::of_bytes(file, bytes)
     }
 
@@ -194,6 +195,15 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 pub(crate) fn parse_unique<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     parse::<Unique>(text)?;
     parse(text)
+}
+
+/// Writes a document as one line, packed by the file's suffix, as [`write_synced`] does.
+pub fn write_packed<D: Document>(document: &D, file: &Path) -> Result<(), FormatError> {
+    let mut text = serde_json::to_vec(document)
+        .map_err(|error| FormatError::document(file, error.to_string()))?;
+    text.push(b'\n');
+    let write = |text: Vec<u8>| write_synced(file, &packed::pack(file, text)?);
+    write(text).map_err(|source| FormatError::io(file, source))
 }
 
 /// Writes a file that is there as a whole or not at all; what could not be written leaves nothing.

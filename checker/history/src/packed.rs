@@ -108,6 +108,30 @@ pub(crate) fn open(file: &Path) -> io::Result<Text> {
     Packing::named(file).unpack(File::open(file)?)
 }
 
+/// All that a file holds, unpacked.
+pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = open(file)?.read_to_end(&mut bytes);
+    read.map_err(|error| match Damage::of(error) {
+        Damage::Cut(error) => damaged(&error),
+        Damage::Other(error) => error,
+    })?;
+    Ok(bytes)
+}
+
+/// A text as a file of a name holds it.
+pub(crate) fn pack(named: &Path, text: Vec<u8>) -> io::Result<Vec<u8>> {
+    match Packing::named(named) {
+        Packing::None => Ok(text),
+        Packing::Gzip => {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            out.write_all(&text)?;
+            out.finish()
+        }
+        Packing::Zstd => zstd::encode_all(&*text, PackedWriter::ZSTD_LEVEL),
+    }
+}
+
 /// How bytes are packed.
 pub(crate) enum Packing {
     None,

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    GroupCommit, Index, KeyId, KeyIndex, gently, groups,
+    GroupCommit, Index, KeyId, KeyIndex,
+    foreign::Foreign,
+    groups,
     operations::{OpId, Operation, Outcome, Requests},
     order::Order,
     records::RecordId,
@@ -46,6 +48,7 @@ pub struct Builder<'a> {
     pending: Vec<Option<Pending>>,
     /// Group commits, in the order in which they ended.
     commits: Vec<GroupCommit>,
+    foreign: Foreign,
     last: Option<(u64, TimeNs)>,
     last_key: Option<KeyId>,
 }
@@ -63,7 +66,9 @@ struct Pending {
 struct PendingSend {
     micro: usize,
     key: KeyId,
-    record: RecordId,
+    value: highwater_history::Value,
+    /// None where the key belongs to another part.
+    record: Option<RecordId>,
 }
 
 impl<'a> Builder<'a> {
@@ -79,6 +84,7 @@ impl<'a> Builder<'a> {
             promises,
             pending: Vec::new(),
             commits: Vec::new(),
+            foreign: Foreign::default(),
             last: None,
             last_key: None,
         }
@@ -87,6 +93,7 @@ impl<'a> Builder<'a> {
     /// Takes one event; an error ends the judgement.
     pub fn observe(&mut self, event: Event) -> Result<(), String> {
         self.check_order(&event)?;
+        self.digest(&event);
         match (&event.process, event.kind) {
             (Process::Client(number), EventKind::Invoke) => self.invoke(*number, &event),
             (Process::Client(number), _) => self.complete(*number, &event),
@@ -116,6 +123,13 @@ impl<'a> Builder<'a> {
             key.order = Order::build(&key.records, &key.reads, ops);
         });
         self.index
+    }
+
+    fn digest(&mut self, event: &Event) {
+        let digest = &mut self.index.digest;
+        digest.events += 1;
+        digest.take(event.index);
+        digest.take(event.time << 2 | event.kind as u64);
     }
 
     fn check_order(&mut self, event: &Event) -> Result<(), String> {
@@ -203,13 +217,14 @@ impl<'a> Builder<'a> {
         for (micro, op_of) in ops.iter().enumerate() {
             let MicroOp::Send { key, value, .. } = op_of else { continue };
             let id = self.key(key);
-            let index = &mut self.index.keys[id as usize];
-            let record = index
-                .records
-                .send(*value, op)
-                .ok_or_else(|| format!("value {value} is sent to {key} a second time"))?;
-            gently::push(&mut index.sends, record);
-            sends.push(PendingSend { micro, key: id, record });
+            let record = match self.index.part.owns(id) {
+                true => self.index.keys[id as usize].send(*value, op).map(Some),
+                false => self.foreign.send(id, *value).then_some(None),
+            };
+            let again = || format!("value {value} is sent to {key} a second time");
+            let record = record.ok_or_else(again)?;
+            self.index.digest.take(u64::from(id) ^ *value as u64);
+            sends.push(PendingSend { micro, key: id, value: *value, record });
         }
         Ok(sends)
     }
@@ -219,8 +234,9 @@ impl<'a> Builder<'a> {
             return;
         };
         for send in sends {
-            if let Some(key) = keys.get(send.micro).and_then(|key| key.as_str()) {
-                self.index.record_keys.push((key.to_owned(), send.key, send.record));
+            let key = keys.get(send.micro).and_then(|key| key.as_str());
+            if let (Some(key), Some(record)) = (key, send.record) {
+                self.index.record_keys.push((key.to_owned(), send.key, record));
             }
         }
     }
@@ -254,7 +270,11 @@ impl<'a> Builder<'a> {
 
     /// Decides which operations are certain, now that all reads are known.
     fn settle(&mut self) {
+        for pending in std::mem::take(&mut self.pending).iter().flatten() {
+            self.note_uncertain(pending);
+        }
         let Index { ops, keys, .. } = &mut self.index;
+        std::mem::take(&mut self.foreign).settle(ops);
         for records in keys.iter().map(|key| &key.records) {
             for record in records.ids() {
                 let Some(sender) = records.sender(record) else { continue };

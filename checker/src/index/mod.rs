@@ -6,6 +6,8 @@
 //! [`processes`] (clients and assignments), [`groups`] (commits).
 
 mod builder;
+mod digest;
+mod foreign;
 mod gently;
 pub mod groups;
 mod log;
@@ -22,12 +24,13 @@ mod tests;
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    Event, Key,
+    Event, Key, Value,
     event::{OpenTopic, PayloadError},
     verdict::Counts,
 };
 
 pub use builder::{Builder, Unfit};
+pub use digest::Digest;
 pub use groups::{Group, GroupCommit};
 use operations::{OpId, Operations};
 use order::Order;
@@ -58,6 +61,8 @@ pub struct Index {
     pub others: Vec<Event>,
     /// The part of the history whose keys have their evidence here.
     pub part: Part,
+    /// What tells this history from another.
+    pub digest: Digest,
     /// Consumer groups by name.
     pub groups: Vec<Group>,
     /// Records that were sent with keys of their own: that key, and the record.
@@ -123,6 +128,13 @@ pub struct Tried {
 }
 
 impl KeyIndex {
+    /// Notes that an operation asked to send a value; none when it was sent before.
+    fn send(&mut self, value: Value, op: OpId) -> Option<RecordId> {
+        let record = self.records.send(value, op)?;
+        gently::push(&mut self.sends, record);
+        Some(record)
+    }
+
     /// The topic's name: as the history says, else the key without its partition.
     pub fn topic_name(&self) -> &str {
         match &self.topic {

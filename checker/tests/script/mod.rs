@@ -6,7 +6,7 @@ mod parse;
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use highwater_checker::check;
+use highwater_checker::{Evidence, Options, check};
 use highwater_history::{Verdict, verdict::Finding};
 
 /// One case of a file.
@@ -57,8 +57,13 @@ fn judge(script: &str) -> Result<String, String> {
 
 /// The verdict on a script, whose first line is its name.
 pub fn verdict_of(script: &str) -> Result<Verdict, String> {
-    let (evidence, options) = parse::parse(script)?.finish();
+    let (evidence, options) = evidence_of(script)?;
     check(&evidence, &options).map_err(|error| error.to_string())
+}
+
+/// What a script builds, and how it is to be judged.
+pub fn evidence_of(script: &str) -> Result<(Evidence, Options), String> {
+    Ok(parse::parse(script)?.finish())
 }
 
 fn render(verdict: &Verdict) -> String {

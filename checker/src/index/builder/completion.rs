@@ -48,6 +48,9 @@ impl Builder<'_> {
         self.complete_sends(process, &completion, &pending)?;
         self.complete_polls(&completion);
         self.note_attempts(&completion, &pending);
+        if outcome == Outcome::Info {
+            self.note_uncertain(&pending);
+        }
         if pending.f == Function::Commit {
             self.note_commit(process, &completion);
         }
@@ -90,15 +93,11 @@ impl Builder<'_> {
     }
 
     fn check_same_send(&self, send: &PendingSend, key: &Key, value: i64) -> Result<(), String> {
-        let index = &self.index.keys[send.key as usize];
-        let asked = index.records.value(send.record);
-        if index.key == *key && asked == value {
+        let (asked, of) = (send.value, &self.index.keys[send.key as usize].key);
+        if of == key && asked == value {
             return Ok(());
         }
-        Err(format!(
-            "a completion names value {value} of {key}, its invocation {asked} of {}",
-            index.key
-        ))
+        Err(format!("a completion names value {value} of {key}, its invocation {asked} of {of}"))
     }
 
     fn complete_send(
@@ -108,16 +107,17 @@ impl Builder<'_> {
         outcome: Outcome,
         offset: Option<Offset>,
     ) {
+        let Some(record) = send.record else { return };
         let unacknowledged = outcome == Outcome::Ok
             && offset.is_none()
             && self.acks_of(process, send.key) == Some(Acks::Zero);
         let KeyIndex { records, reads, .. } = &mut self.index.keys[send.key as usize];
         if let Some(offset) = offset {
-            reads.name(offset, send.record);
+            reads.name(offset, record);
         }
-        records.complete(send.record, outcome, offset);
+        records.complete(record, outcome, offset);
         if unacknowledged {
-            records.mark_unacknowledged(send.record);
+            records.mark_unacknowledged(record);
         }
     }
 
@@ -142,31 +142,57 @@ impl Builder<'_> {
             }
         }
         for (key, runs) in event.leader_epochs.iter().flatten() {
-            let key = self.key(key);
-            let reads = &mut self.index.keys[key as usize].reads;
+            let Some(index) = self.own(key) else { continue };
             for run in runs {
-                reads.push_epoch(completion.op, run.0, run.1);
+                index.reads.push_epoch(completion.op, run.0, run.1);
             }
         }
         for key in event.rebalance_log.iter().flatten().flat_map(|moved| &moved.keys) {
-            let key = self.key(key);
-            self.index.keys[key as usize].reads.mark_rebalanced(completion.op);
+            if let Some(index) = self.own(key) {
+                index.reads.mark_rebalanced(completion.op);
+            }
         }
         for error in event.payload_errors.iter().flatten() {
-            let key = self.key(&error.key);
-            let errors = &mut self.index.keys[key as usize].payload_errors;
-            errors.push((completion.op, error.clone()));
+            if let Some(index) = self.own(&error.key) {
+                index.payload_errors.push((completion.op, error.clone()));
+            }
         }
+    }
+
+    /// The evidence of a key, unless it belongs to another part.
+    fn own(&mut self, key: &Key) -> Option<&mut KeyIndex> {
+        let id = self.key(key);
+        self.index.part.owns(id).then(|| &mut self.index.keys[id as usize])
     }
 
     fn read(&mut self, key: KeyId, completion: &Completion<'_>, read: &[ReadRecord]) {
         let Completion { op, outcome, .. } = *completion;
+        self.index.digest.take(u64::from(key));
+        for ReadRecord(offset, value) in read {
+            self.index.digest.take(offset.map_or(u64::MAX, |at| at as u64) ^ (*value as u64) << 8);
+        }
+        if !self.index.part.owns(key) {
+            if outcome == Outcome::Ok {
+                self.foreign.ok_read(key, read);
+            }
+            return;
+        }
         let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
         for &ReadRecord(offset, value) in read {
             let guess = reads.named(offset).filter(|record| records.value(*record) == value);
             let record = guess.unwrap_or_else(|| records.intern(value));
             records.note_read(record, op, outcome);
             reads.push(op, offset, record);
+        }
+    }
+
+    /// Of an operation that sent to keys of several parts one read record makes all certain.
+    pub(super) fn note_uncertain(&mut self, pending: &Pending) {
+        let is_own = |send: &&PendingSend| send.record.is_some();
+        if pending.sends.iter().any(|send| is_own(&send)) {
+            for send in pending.sends.iter().filter(|send| !is_own(send)) {
+                self.foreign.uncertain(pending.op, send.key, send.value);
+            }
         }
     }
 
@@ -181,11 +207,11 @@ impl Builder<'_> {
             return;
         };
         let refused = attempts.iter().any(|attempt| is_identity_refusal(&attempt.code));
-        let Some(first) = pending.sends.first().filter(|_| attempts.len() > 1 || refused) else {
-            return;
-        };
-        let tried = Tried { attempts: attempts.clone(), id, record: first.record };
-        self.index.keys[first.key as usize].tried.push(tried);
+        let first = pending.sends.first().filter(|_| attempts.len() > 1 || refused);
+        if let Some((key, record)) = first.and_then(|first| Some((first.key, first.record?))) {
+            let tried = Tried { attempts: attempts.clone(), id, record };
+            self.index.keys[key as usize].tried.push(tried);
+        }
     }
 
     /// The offsets are those of the completion: a client that was told nothing repeats what it

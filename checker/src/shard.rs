@@ -1,0 +1,245 @@
+//! Part files: a judged part of a history, written by one process and merged by another.
+
+use std::path::{Path, PathBuf};
+
+use highwater_history::{
+    FormatError, Manifest, Outcome, Verdict,
+    format::{Document, write_packed},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    claim::{self, Judge},
+    cli::VERSION,
+    evidence::Evidence,
+    finding::Findings,
+    fold::{ClaimOfPart, JudgedPart, Tally},
+    index::KeyId,
+    judge::{CheckError, Options, judge_part},
+    merge,
+    part::Part,
+};
+
+/// What a part file holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Shard {
+    format: u64,
+    kind: String,
+    /// The version of the program that judged: parts of different ones are not merged.
+    program: String,
+    options: Options,
+    evidence: Beside,
+    #[serde(flatten)]
+    tally: Tally,
+    claims: Vec<ClaimFile>,
+}
+
+/// The evidence of a run that concerns no key, and how much there was of the rest.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Beside {
+    manifest: Option<Manifest>,
+    outcome: Option<Outcome>,
+    incomplete: Vec<String>,
+    samples: usize,
+    dumps: usize,
+    metadata: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ClaimFile {
+    claim: String,
+    crashed: bool,
+    findings: Vec<(Option<KeyId>, Findings)>,
+    /// None where the claim gathers none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    facts: Option<Value>,
+}
+
+impl Document for Shard {
+    const WHAT: &'static str = "part";
+    const FORMAT: u64 = 1;
+}
+
+/// Why parts are not those of one history.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// A file is no part file.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Parts are not there.
+    #[error("of {of} parts these are missing: {missing}; judge them with --shard")]
+    Missing {
+        /// Of how many.
+        of: u32,
+        /// Which.
+        missing: String,
+    },
+    /// Two files do not belong together.
+    #[error("{} and {} {how}", one.display(), other.display())]
+    Apart {
+        /// A file.
+        one: PathBuf,
+        /// Another.
+        other: PathBuf,
+        /// What keeps them apart.
+        how: &'static str,
+    },
+    /// A part of another program.
+    #[error(
+        "{}: written by version {found} of this program, which is {VERSION}; judge the part again",
+        file.display()
+    )]
+    Program {
+        /// The file.
+        file: PathBuf,
+        /// The version that wrote it.
+        found: String,
+    },
+}
+
+const KIND: &str = "shard";
+
+impl Shard {
+    /// Judges the keys of a part.
+    pub fn judge(evidence: &Evidence, options: &Options, part: Part) -> Result<Self, CheckError> {
+        let JudgedPart { tally, claims } = judge_part(evidence, options, part)?;
+        Ok(Self {
+            format: Self::FORMAT,
+            kind: KIND.to_owned(),
+            program: VERSION.to_owned(),
+            options: options.clone(),
+            evidence: Beside::of(evidence),
+            tally,
+            claims: claims.into_iter().map(ClaimFile::of).collect(),
+        })
+    }
+
+    /// Reads a part file.
+    pub fn load(file: &Path) -> Result<Self, FormatError> {
+        let shard = Self::read(file)?;
+        if shard.kind == KIND {
+            return Ok(shard);
+        }
+        let why = format!("field `kind`: {:?}, expected {KIND:?}", shard.kind);
+        Err(FormatError::document(file, why))
+    }
+
+    /// Writes a part file, packed by its name, as a whole or not at all.
+    pub fn save(&self, file: &Path) -> Result<(), FormatError> {
+        write_packed(self, file)
+    }
+
+    /// Which part it is.
+    pub fn part(&self) -> Part {
+        self.tally.part
+    }
+
+    /// How many keys it judged.
+    pub fn keys(&self) -> usize {
+        self.tally.keys.len()
+    }
+
+    /// Whether this is what this program judges a part by these options to be.
+    pub fn is_of(&self, options: &Options, part: Part) -> bool {
+        self.program == VERSION && self.options == *options && self.tally.part == part
+    }
+}
+
+impl Beside {
+    fn of(evidence: &Evidence) -> Self {
+        Self {
+            manifest: evidence.manifest.clone(),
+            outcome: evidence.outcome.clone(),
+            incomplete: evidence.incomplete.clone(),
+            samples: evidence.samples.len(),
+            dumps: evidence.dumps.len(),
+            metadata: evidence.metadata.len(),
+        }
+    }
+}
+
+impl ClaimFile {
+    fn of(claim: ClaimOfPart) -> Self {
+        let ClaimOfPart { name, crashed, findings, facts } = claim;
+        let facts = facts.map(|facts| facts.to_value().expect("facts are plain JSON"));
+        Self { claim: name, crashed, findings, facts }
+    }
+
+    fn into_claim(self) -> Result<ClaimOfPart, String> {
+        let Self { claim, crashed, findings, facts } = self;
+        let entry = claim::entry(&claim).ok_or_else(|| format!("unknown claim {claim:?}"))?;
+        let facts = match (entry.judge, facts) {
+            (Judge::Across(across), Some(facts)) => {
+                Some((across.read)(facts).map_err(|error| format!("facts of {claim}: {error}"))?)
+            }
+            _ => None,
+        };
+        Ok(ClaimOfPart { name: claim, crashed, findings, facts })
+    }
+}
+
+/// The verdict of all part files of a history, in any order.
+pub fn merge_files(files: &[PathBuf]) -> Result<Verdict, MergeError> {
+    let load = |file: &PathBuf| Shard::load(file).map(|shard| (file.clone(), shard));
+    merge(files.iter().map(load).collect::<Result<_, _>>()?)
+}
+
+/// The verdict of all parts of a history, in any order, with the files in which they stand.
+pub fn merge(mut shards: Vec<(PathBuf, Shard)>) -> Result<Verdict, MergeError> {
+    shards.sort_by_key(|(_, shard)| shard.tally.part);
+    check(&shards)?;
+    let mut parts = Vec::new();
+    let mut first = None;
+    for (file, shard) in shards {
+        let claims = shard.claims.into_iter().map(ClaimFile::into_claim);
+        let claims = claims.collect::<Result<_, _>>();
+        let claims = claims.map_err(|why| FormatError::document(&file, why))?;
+        parts.push(JudgedPart { tally: shard.tally, claims });
+        first.get_or_insert((shard.evidence, shard.options));
+    }
+    let (beside, options) = first.expect("no part of all parts is missing");
+    let Beside { manifest, outcome, incomplete, .. } = beside;
+    let evidence = Evidence { manifest, outcome, incomplete, ..Evidence::default() };
+    Ok(merge::verdict(&evidence, &options, parts))
+}
+
+/// Whether these are all parts of one judgement.
+fn check(shards: &[(PathBuf, Shard)]) -> Result<(), MergeError> {
+    for (file, shard) in shards {
+        if shard.program != VERSION {
+            return Err(MergeError::Program { file: file.clone(), found: shard.program.clone() });
+        }
+    }
+    for pair in shards.windows(2) {
+        let [(one, a), (other, b)] = pair else { continue };
+        if let Some(how) = apart(a, b) {
+            return Err(MergeError::Apart { one: one.clone(), other: other.clone(), how });
+        }
+    }
+    let of = shards.first().map_or(1, |(_, shard)| shard.tally.part.of());
+    let missing = (0..of).filter(|nth| shards.iter().all(|(_, shard)| shard.part().nth() != *nth));
+    let missing: Vec<String> = missing.map(|nth| format!("{nth}/{of}")).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(MergeError::Missing { of, missing: missing.join(", ") }),
+    }
+}
+
+/// What keeps two parts apart.
+fn apart(one: &Shard, other: &Shard) -> Option<&'static str> {
+    let (a, b) = (&one.tally, &other.tally);
+    if a.part.of() != b.part.of() {
+        Some("are parts of another number of parts")
+    } else if a.part == b.part {
+        Some("are the same part")
+    } else if a.digest != b.digest {
+        Some("are parts of different histories")
+    } else if one.evidence != other.evidence {
+        Some("are parts of runs with different evidence")
+    } else if one.options != other.options {
+        Some("were judged by other options")
+    } else {
+        None
+    }
+}
