@@ -4,6 +4,37 @@
 //! claim of `src/claim/` about it, and merges their answers into a [`Verdict`]. What one anomaly is
 //! and what permits it is decided by the contract; every finding names the rule it breaks or the
 //! clause that allows it.
+//!
+//! A record that was acknowledged and passed over by the one who read:
+//!
+//! ```
+//! use highwater_checker::{Evidence, Options, check};
+//! use highwater_history::{reader::HistoryReader, verdict::Validity};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("history.jsonl");
+//! std::fs::write(
+//!     &file,
+//!     r#"{"index":0,"time":10,"process":1,"type":"invoke","f":"send","value":[["send","t-0",7]]}
+//! {"index":1,"time":20,"process":1,"type":"ok","f":"send","value":[["send","t-0",[0,7]]]}
+//! {"index":2,"time":30,"process":1,"type":"invoke","f":"send","value":[["send","t-0",8]]}
+//! {"index":3,"time":40,"process":1,"type":"ok","f":"send","value":[["send","t-0",[1,8]]]}
+//! {"index":4,"time":50,"process":2,"type":"invoke","f":"poll","value":[["poll"]]}
+//! {"index":5,"time":60,"process":2,"type":"ok","f":"poll","value":[["poll",{"t-0":[[1,8]]}]]}
+//! "#,
+//! )?;
+//! let events = HistoryReader::open(&file)?.collect::<Result<_, _>>()?;
+//! let verdict = check(&Evidence::of_events(events), &Options::default())?;
+//! assert_eq!(verdict.verdict, Validity::Invalid);
+//! assert_eq!(verdict.anomalies["lost-write"], 1);
+//! let lost = verdict.claims.iter().find(|claim| claim.claim == "lost-write").unwrap();
+//! let finding = &lost.findings[0];
+//! assert_eq!((finding.value, finding.offset), (Some(7), Some(0)));
+//! println!("{}: {}", finding.anomaly, finding.why);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `docs/formats.md` says what may stand in a history; [`highwater_history::recorder`] writes one.
 
 pub mod across;
 mod assertions;

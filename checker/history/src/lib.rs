@@ -3,6 +3,36 @@
 //! Everything that programs of this project tell each other about a run goes through these types.
 //! Every format is versioned, and an unknown version is refused by name. `docs/formats.md` shows
 //! each of them with examples that a test reads.
+//!
+//! A client program writes its history with the [`recorder::Recorder`], the invocation before the
+//! request leaves, and anybody reads it with the [`reader::HistoryReader`]:
+//!
+//! ```
+//! use highwater_history::{
+//!     Event, EventValue,
+//!     event::{Ack, EventKind, Function, MicroOp, Process},
+//!     reader::HistoryReader,
+//!     recorder::Recorder,
+//! };
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("history.jsonl");
+//! let mut recorder = Recorder::create(&file)?;
+//! let send = |kind, time, ack| {
+//!     let op = MicroOp::Send { key: "t-0".into(), value: 7, ack };
+//!     let event = Event::new(time, Process::Client(1), kind, Function::Send);
+//!     event.with_value(EventValue::Ops(vec![op]))
+//! };
+//! recorder.append(&mut send(EventKind::Invoke, 1_000, Ack::None))?;
+//! recorder.flush()?; // Now the request may leave.
+//! recorder.append(&mut send(EventKind::Ok, 2_000, Ack::At(41)))?;
+//! recorder.flush()?;
+//!
+//! let events: Vec<Event> = HistoryReader::open(&file)?.collect::<Result<_, _>>()?;
+//! assert_eq!(events.len(), 2);
+//! assert_eq!((events[1].index, events[1].kind), (1, EventKind::Ok));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod ahead;
 pub mod convert;
