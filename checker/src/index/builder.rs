@@ -2,7 +2,7 @@
 
 mod completion;
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use highwater_history::{
     Event, EventValue, Key, TimeNs,
@@ -46,8 +46,8 @@ pub struct Builder<'a> {
     index: Index,
     promises: Option<&'a Promises>,
     pending: Vec<Option<Pending>>,
-    /// Group commits, in the order in which they ended.
-    commits: Vec<GroupCommit>,
+    /// Group commits, as far as their invocations or completions tell.
+    commits: BTreeMap<OpId, GroupCommit>,
     foreign: Foreign,
     last: Option<(u64, TimeNs)>,
     last_key: Option<KeyId>,
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
             index: Index { part, ..Index::default() },
             promises,
             pending: Vec::new(),
-            commits: Vec::new(),
+            commits: BTreeMap::new(),
             foreign: Foreign::default(),
             last: None,
             last_key: None,
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         self.settle();
         self.count();
         let Index { processes, ops, .. } = &self.index;
-        self.index.groups = groups::of(self.commits, processes, ops);
+        self.index.groups = groups::of(self.commits.into_values(), processes, ops);
         self.index.ops.shrink();
         let Index { keys, ops, .. } = &mut self.index;
         parallel::change(keys, |key| {
@@ -200,6 +200,9 @@ impl<'a> Builder<'a> {
         });
         let sends = self.begin_sends(op, &event.value)?;
         self.note_record_keys(&sends, event);
+        if event.f == Function::Commit {
+            self.note_commit(process, op, event);
+        }
         let pending = Pending {
             op,
             f: event.f.clone(),

@@ -39,9 +39,9 @@ pub struct Group {
     pub committed: BTreeMap<KeyId, Offset>,
 }
 
-/// All groups by name.
+/// All groups by name, of commits in the order in which they began.
 pub(super) fn of(
-    mut commits: Vec<GroupCommit>,
+    commits: impl Iterator<Item = GroupCommit>,
     processes: &Processes,
     ops: &Operations,
 ) -> Vec<Group> {
@@ -55,7 +55,6 @@ pub(super) fn of(
             groups.entry(name.clone()).or_default().members.insert(process);
         }
     }
-    commits.sort_unstable_by_key(|commit| commit.op);
     for commit in commits {
         let group = groups.entry(commit.group.clone()).or_default();
         group.members.insert(commit.process);

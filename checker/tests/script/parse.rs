@@ -10,7 +10,8 @@
 //! P 9 x[0:a 1:b/3] y[?:c] info           poll of process 9; a/3 read under leader epoch 3;
 //!                       ?: offset untold; `corrupt=x@5`, `misplaced=x@6`; `rebalanced=x`
 //! T 4 S x a@1 P x[0:b] ok                a transaction; commit is ok, abort is fail
-//! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`)
+//! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`); `unheard`:
+//!                       info, and its completion says nothing
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
 //! ~ T 4 ...              an operation that ends only after the next one
 //! promise acks=1        what the user says
@@ -291,8 +292,11 @@ fn poll(word: &str) -> Parsed<Poll> {
 fn commit(world: &mut World, process: u64, group: &str, words: &[&str]) -> Parsed<()> {
     let mut done = world.event(process, EventKind::Ok, Function::Commit);
     let mut offsets = Vec::new();
-    for word in words {
-        if let Some((key, offset)) = word.split_once('=') {
+    let mut unheard = false;
+    for &word in words {
+        if word == "unheard" {
+            (unheard, done.kind) = (true, EventKind::Info);
+        } else if let Some((key, offset)) = word.split_once('=') {
             offsets.push((Key::from(key), number(offset)?));
         } else if !outcome(word, &mut done, &mut [])? {
             return Err(format!("unknown part {word} of a commit"));
@@ -306,8 +310,10 @@ fn commit(world: &mut World, process: u64, group: &str, words: &[&str]) -> Parse
             event.extra.insert("generation".to_owned(), number::<i64>(generation)?.into());
         }
     }
-    world.push(invoke.with_value(EventValue::Offsets(offsets.clone())));
-    world.complete(done.with_value(EventValue::Offsets(offsets)));
+    let offsets = EventValue::Offsets(offsets);
+    let told = if unheard { EventValue::None } else { offsets.clone() };
+    world.push(invoke.with_value(offsets));
+    world.complete(done.with_value(told));
     Ok(())
 }
 

@@ -52,7 +52,7 @@ impl Builder<'_> {
             self.note_uncertain(&pending);
         }
         if pending.f == Function::Commit {
-            self.note_commit(process, &completion);
+            self.note_commit(process, completion.op, event);
         }
         self.note_assignment(process, &completion, pending);
         Ok(())
@@ -214,18 +214,16 @@ impl Builder<'_> {
         }
     }
 
-    /// The offsets are those of the completion: a client that was told nothing repeats what it
-    /// asked.
-    fn note_commit(&mut self, process: u32, completion: &Completion<'_>) {
-        let event = completion.event;
+    /// Takes what was asked, and what the completion says of it if that says anything: who commits
+    /// for a group is a member, also where nobody heard of the commit's end.
+    pub(super) fn note_commit(&mut self, process: u32, op: OpId, event: &Event) {
         let EventValue::Offsets(offsets) = &event.value else { return };
         let offsets = offsets.iter().map(|(key, offset)| (self.key(key), *offset)).collect();
         let named = event.extra.get("group").and_then(|group| group.as_str());
         let of_session = || self.index.processes.client(process)?.group.as_deref();
         let Some(group) = named.or_else(of_session).map(str::to_owned) else { return };
         let generation = event.extra.get("generation").and_then(serde_json::Value::as_i64);
-        let op = completion.op;
-        self.commits.push(GroupCommit { op, process, group, generation, offsets });
+        self.commits.insert(op, GroupCommit { op, process, group, generation, offsets });
     }
 
     fn note_assignment(&mut self, process: u32, completion: &Completion<'_>, pending: Pending) {
