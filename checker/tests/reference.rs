@@ -108,6 +108,31 @@ fn what_the_model_shows_is_valid() {
     assert!(verdicts[&Validity::Valid] > 6_000, "{verdicts:?}");
 }
 
+/// Where unclean elections are allowed and no metadata log tells of them, what they may have done is
+/// not decided: neither an accusation nor valid. All else is counted.
+#[test]
+fn unclean_elections_that_nobody_tells_of_leave_findings_undecided() {
+    let mut undecided = 0;
+    for seed in 0..5_000 {
+        let mut case = Case::of(seed);
+        case.promise.unclean_election = Some(true);
+        let (checker, reference) = (case.by_checker(), case.by_reference());
+        if case.agrees(&reference) {
+            continue;
+        }
+        undecided += 1;
+        let all = |(class, n): (&String, &u64)| reference.anomalies.get(class) >= Some(n);
+        let told = || format!("seed {seed}\n{checker:?}\n{reference:?}\n{}", case.lines());
+        assert!(checker.anomalies.iter().all(all), "{}", told());
+        assert_eq!(checker.permitted, reference.permitted, "{}", told());
+        let verdict = checker.verdicts[0];
+        let broken =
+            if checker.anomalies.is_empty() { Validity::Unknown } else { Validity::Invalid };
+        assert_eq!(verdict, broken, "{}", told());
+    }
+    assert!(undecided > 500, "only {undecided} were undecided");
+}
+
 /// What is put into a valid history is counted exactly by both checkers, and nothing else is found
 /// by any claim.
 #[test]

@@ -94,6 +94,7 @@ fn promise(rng: &mut ChaCha8Rng) -> Promise {
         idempotence: *idempotence.choose(rng).expect("not empty"),
         isolation: *isolation.choose(rng).expect("not empty"),
         min_insync_replicas: [None, Some(1)][rng.random_range(0..2)],
+        flush_messages: [None, Some(1)][rng.random_range(0..2)],
         ..Promise::default()
     }
 }

@@ -76,15 +76,8 @@ impl Operation {
     }
 
     fn of(process: u64, invoke: &Event, completion: Option<&Event>) -> Self {
-        let last = completion.unwrap_or(invoke);
-        let assignment = match (&last.f, &last.value) {
-            (Function::Assign | Function::Subscribe, EventValue::Keys(keys)) => Some(Assignment {
-                keys: keys.iter().cloned().collect(),
-                by_subscribe: last.f == Function::Subscribe,
-                from_beginning: last.seek_to_beginning,
-            }),
-            _ => None,
-        };
+        let told = completion.filter(|event| event.value != EventValue::None);
+        let last = told.unwrap_or(invoke);
         let rebalances = completion.and_then(|event| event.rebalance_log.as_ref());
         let instant = |event: &Event| Instant { index: event.index, time: event.time };
         Self {
@@ -95,7 +88,7 @@ impl Operation {
             outcome: completion.map_or(EventKind::Info, |event| event.kind),
             sends: sends(invoke, completion),
             reads: completion.map(reads).unwrap_or_default(),
-            assignment,
+            assignment: assignment(last),
             commit: commit(last),
             rebalanced: rebalances.into_iter().flatten().flat_map(|r| r.keys.clone()).collect(),
         }
@@ -126,6 +119,18 @@ fn sends(invoke: &Event, completion: Option<&Event>) -> Vec<Send> {
         sends.push(Send { key: key.clone(), value: *value, ack, record_key });
     }
     sends
+}
+
+fn assignment(event: &Event) -> Option<Assignment> {
+    let (Function::Assign | Function::Subscribe, EventValue::Keys(keys)) = (&event.f, &event.value)
+    else {
+        return None;
+    };
+    Some(Assignment {
+        keys: keys.iter().cloned().collect(),
+        by_subscribe: event.f == Function::Subscribe,
+        from_beginning: event.seek_to_beginning,
+    })
 }
 
 fn commit(event: &Event) -> Option<Commit> {

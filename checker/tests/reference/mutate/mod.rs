@@ -31,6 +31,7 @@ const CHANGES: &[Change] = &[
     sends::send_twice,
     operations::change_outcome,
     operations::change_process,
+    operations::forget_value,
     operations::note_rebalance,
     groups::give_record_keys,
 ];

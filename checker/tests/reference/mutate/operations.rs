@@ -53,6 +53,14 @@ pub fn note_rebalance(events: &mut [Event], rng: &mut ChaCha8Rng) {
     events[nth].rebalance_log = Some(vec![Rebalance { keys, extra: Map::new() }]);
 }
 
+/// A completion that is not ok says no more than that.
+pub fn forget_value(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    let Some(nth) = any(completions(events), rng) else { return };
+    if events[nth].kind != EventKind::Ok {
+        events[nth].value = EventValue::None;
+    }
+}
+
 /// A process's last completion goes missing.
 pub fn crash(events: &mut Vec<Event>, rng: &mut ChaCha8Rng) {
     let Some(nth) = any(completions(events), rng) else { return };

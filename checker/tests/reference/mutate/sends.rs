@@ -29,6 +29,7 @@ pub fn change_ack(events: &mut [Event], rng: &mut ChaCha8Rng) {
     let Some((_, ack)) = any(acks(events), rng) else { return };
     *ack = match *ack {
         _ if rng.random_range(0..5) == 0 => Ack::Unknown,
+        _ if rng.random_range(0..5) == 0 => Ack::None,
         Ack::At(offset) => Ack::At(near(offset, rng)),
         Ack::None | Ack::Unknown => Ack::At(rng.random_range(0..10)),
     };
