@@ -157,3 +157,19 @@ fn a_folder_of_that_name_is_no_matter() {
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read_dir(temporary.path().join("-")).expect("it is there").count(), 0);
 }
+
+/// Whoever wrote the history says what it lacks; nobody can fill a verdict with that.
+#[test]
+fn notes_of_a_history_stand_in_the_verdict_up_to_a_hundred() {
+    let note = |index: usize, value: &str| {
+        let head = format!("{{\"index\":{index},\"time\":0,\"process\":\"harness\",");
+        format!("{head}\"type\":\"info\",\"f\":\"note\",\"value\":{value}}}\n")
+    };
+    let mut history = note(0, "{\"no\":\"text\"}");
+    history.extend((1..=150).map(|index| note(index, &format!("\"gap {index}\""))));
+    let output = streamed(history.as_bytes(), &["--json"]);
+    let verdict: Verdict = serde_json::from_slice(&output.stdout).expect("a verdict");
+    let notes: Vec<_> = verdict.notes.iter().filter(|note| note.contains("gap")).collect();
+    assert_eq!((notes.len(), notes[0].as_str()), (100, "history: gap 1"));
+    assert_eq!(notes[99], "history: gap 100");
+}
