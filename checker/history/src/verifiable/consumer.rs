@@ -15,6 +15,9 @@ use crate::{
     types::{Key, Offset},
 };
 
+/// How many partitions the assignments of a log may name in all.
+const MOST_NAMED: usize = 4_000_000;
+
 /// What one log tells.
 #[derive(Debug)]
 pub(super) struct Consumer {
@@ -60,6 +63,8 @@ pub(super) struct ConsumerLog {
     /// When the line before was printed.
     before: u64,
     assigned: BTreeSet<Key>,
+    /// How many partitions all assignments name, together.
+    named: usize,
     /// Records of the poll at hand.
     reads: Vec<Read>,
     /// Whether it tells records one by one; known from the first poll that returned some.
@@ -84,8 +89,14 @@ impl ConsumerLog {
         said: Said,
     ) -> Result<(), FormatError> {
         match said {
-            Said::PartitionsAssigned { partitions } => self.assign(at, &partitions),
-            Said::PartitionsRevoked { partitions } => self.revoke(at, &partitions),
+            Said::PartitionsAssigned { partitions } => {
+                self.assign(at, &partitions);
+                self.check_assigned(log)?;
+            }
+            Said::PartitionsRevoked { partitions } => {
+                self.revoke(at, &partitions);
+                self.check_assigned(log)?;
+            }
             Said::RecordData { value, topic, partition, offset } => {
                 let (key, offset) = log.place(&topic, partition, offset)?;
                 self.reads.push(Read { line: log.line, key, topic, offset, value });
@@ -115,7 +126,7 @@ impl ConsumerLog {
             self.revoke(at, partitions);
         }
         self.assigned.extend(keys);
-        self.push(at, What::Assign(self.assigned.iter().cloned().collect()));
+        self.push_assigned(at);
     }
 
     fn revoke(&mut self, at: u64, partitions: &[Partition]) {
@@ -123,7 +134,22 @@ impl ConsumerLog {
             self.assigned.remove(&key);
             self.open.remove(&key);
         }
-        self.push(at, What::Assign(self.assigned.iter().cloned().collect()));
+        self.push_assigned(at);
+    }
+
+    /// Each assignment names all that is assigned then.
+    fn push_assigned(&mut self, at: u64) {
+        let assigned: Vec<Key> = self.assigned.iter().cloned().collect();
+        self.named += assigned.len();
+        self.push(at, What::Assign(assigned));
+    }
+
+    /// A log that names a partition more in each of many lines would fill the memory.
+    fn check_assigned(&self, log: &LogReader<'_>) -> Result<(), FormatError> {
+        match self.named > MOST_NAMED {
+            true => Err(log.wrong("its assignments name more than 4 million partitions in all")),
+            false => Ok(()),
+        }
     }
 
     /// The records stand before the line that counts them.
@@ -133,17 +159,22 @@ impl ConsumerLog {
         at: u64,
         counted: &[Consumed],
     ) -> Result<(), FormatError> {
-        let count: u64 = counted.iter().map(|consumed| consumed.count).sum();
+        let counts = counted.iter().map(|consumed| consumed.count);
+        let count = counts.fold(0, u64::saturating_add);
         if count > 0 {
             let verbose = *self.is_verbose.get_or_insert(!self.reads.is_empty());
             if !verbose {
-                self.untold += count;
+                self.untold = self.untold.saturating_add(count);
                 return Ok(());
             }
         }
+        let mut stand: BTreeMap<&Key, u64> = BTreeMap::new();
+        for read in &self.reads {
+            *stand.entry(&read.key).or_default() += 1;
+        }
         for Consumed { partition, count } in counted {
             let key = partition.key();
-            let stand = self.reads.iter().filter(|read| read.key == key).count() as u64;
+            let stand = stand.get(&key).copied().unwrap_or_default();
             if stand != *count {
                 let why = format!("it counts {count} records of {key}, {stand} stand before it");
                 return Err(log.wrong(&why));

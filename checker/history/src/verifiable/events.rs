@@ -216,15 +216,12 @@ impl Told {
     }
 
     fn records(&self, reads: &[Read]) -> Vec<(Key, Vec<ReadRecord>)> {
-        let mut keys: Vec<(Key, Vec<ReadRecord>)> = Vec::new();
+        let mut keys: BTreeMap<Key, Vec<ReadRecord>> = BTreeMap::new();
         for read in reads {
             let record = ReadRecord(Some(read.offset), value_of(read, &self.numbering));
-            match keys.iter_mut().find(|(key, _)| *key == read.key) {
-                Some((_, records)) => records.push(record),
-                None => keys.push((read.key.clone(), vec![record])),
-            }
+            keys.entry(read.key.clone()).or_default().push(record);
         }
-        keys
+        keys.into_iter().collect()
     }
 
     fn sent(&self, time: TimeNs, process: Process, sent: &Sent, is_over: bool) -> Event {

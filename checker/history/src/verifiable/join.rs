@@ -27,6 +27,14 @@ pub(super) struct Joined {
     pub notes: Vec<String>,
 }
 
+/// Records that were read and are no producer's.
+#[derive(Default)]
+struct Strangers {
+    count: u64,
+    /// Where the first of them stands.
+    first: Option<String>,
+}
+
 /// A topic and a text identify a send.
 type Name = (SmolStr, Text);
 
@@ -71,10 +79,10 @@ impl Joined {
         &mut self,
         sends: &BTreeMap<Name, (usize, usize)>,
         numbering: &Numbering,
-    ) -> (Placed, Vec<String>) {
+    ) -> (Placed, Strangers) {
         let unfinished = self.unfinished();
         let mut placed = Placed::new();
-        let mut strangers = Vec::new();
+        let mut strangers = Strangers::default();
         let producers = &self.producers;
         for consumer in &mut self.consumers {
             let file = consumer.file.display();
@@ -83,7 +91,10 @@ impl Joined {
                 reads.retain(|read| {
                     let text = text_of(read).filter(|text| numbering.value(*text).is_some());
                     let Some(text) = text else {
-                        strangers.push(format!("{file}: line {}", read.line));
+                        strangers.count += 1;
+                        strangers
+                            .first
+                            .get_or_insert_with(|| format!("{file}: line {}", read.line));
                         return false;
                     };
                     let name = (read.topic.clone(), text);
@@ -135,13 +146,12 @@ impl Joined {
         }
     }
 
-    fn note_strangers(&mut self, strangers: &[String]) {
-        if let Some(first) = strangers.first() {
-            let records = if strangers.len() == 1 { "record was" } else { "records were" };
+    fn note_strangers(&mut self, Strangers { count, first }: &Strangers) {
+        if let Some(first) = first {
+            let records = if *count == 1 { "record was" } else { "records were" };
             self.notes.push(format!(
-                "{} {records} read that no producer of these logs sends, the first at {first}: \
-                 not judged; is a log missing, or was the topic not empty?",
-                strangers.len()
+                "{count} {records} read that no producer of these logs sends, the first at \
+                 {first}: not judged; is a log missing, or was the topic not empty?"
             ));
         }
     }

@@ -285,6 +285,20 @@ fn clocks_that_were_set_are_borne() {
     assert_eq!(sends(&told).len(), 2);
 }
 
+/// A small log must not make a history that fills the memory, nor a sum that overflows.
+#[test]
+fn hostile_logs_are_refused_or_read() {
+    let mut growing = String::new();
+    for nth in 0..3000 {
+        growing += &assigned("partitions_assigned", &[nth]);
+    }
+    let why = refusal(&[&growing]);
+    assert!(why.contains("name more than 4 million partitions in all"), "{why}");
+    let huge = counted(1).replace("\"count\":1", &format!("\"count\":{}", u64::MAX));
+    let told = history(&[&(acked("0", 0)), &(huge.clone() + &huge)]);
+    assert!(notes(&told).contains(&format!("({})", u64::MAX)));
+}
+
 proptest! {
     /// Whatever is damaged is read or refused.
     #[test]
