@@ -17,6 +17,7 @@ use highwater_history::{
 use crate::{
     History, Verdict, check,
     evidence::{Evidence, Instead},
+    explain::explain,
     judge::Options,
     text,
 };
@@ -59,6 +60,9 @@ pub struct CheckArgs {
     /// Print exactly the verdict, as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Explain the finding of this number instead: the least that shows it, and why it cannot be.
+    #[arg(long, value_name = "N")]
+    pub explain: Option<usize>,
     /// Judge only these claims.
     #[arg(long, value_delimiter = ',', value_name = "CLAIM,...")]
     pub claims: Option<Vec<String>>,
@@ -67,9 +71,13 @@ pub struct CheckArgs {
 /// A verdict as text, or as JSON.
 pub(crate) fn shown(verdict: &Verdict, json: bool) -> anyhow::Result<String> {
     match json {
-        true => Ok(serde_json::to_string(verdict).context("the verdict is no JSON")? + "\n"),
+        true => as_json(verdict),
         false => Ok(text::of(verdict)),
     }
+}
+
+fn as_json(shown: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(shown).context("what is to be printed is no JSON")? + "\n")
 }
 
 /// The history's format.
@@ -152,20 +160,31 @@ impl CheckArgs {
     /// file is judged all the same, with a note. Only a verdict on the folder as it stands is the
     /// run's; any other is only printed.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
-        let mut verdict = self.judge()?;
+        if self.explain.is_some() && self.is_stream() {
+            anyhow::bail!("--explain reads the history twice; give a file instead of a stream");
+        }
+        let (mut evidence, options) = (self.evidence()?, self.options()?);
+        let mut verdict = check(&evidence, &options)?;
         if !self.is_stream() && self.path.is_dir() && self.takes_it_as_it_stands() {
             let file = RunFolder::new(&self.path).verdict_path();
             if let Err(error) = verdict.write(&file) {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));
             }
         }
-        let shown = shown(&verdict, self.json)?;
+        let shown = match self.explain {
+            None => shown(&verdict, self.json)?,
+            Some(number) => {
+                let explanation = explain(&mut evidence, &options, &verdict, number)?;
+                if self.json { as_json(&explanation)? } else { explanation.text() }
+            }
+        };
         Ok((verdict, shown))
     }
 
     /// Whether all claims are judged, by the evidence and the promises that stand in the folder.
     fn takes_it_as_it_stands(&self) -> bool {
-        let Self { path: _, format: _, json: _, manifest, dumps, promises, claims } = self;
+        let Self { path: _, format: _, json: _, explain: _, manifest, dumps, promises, claims } =
+            self;
         manifest.is_none() && dumps.is_none() && promises.is_empty() && claims.is_none()
     }
 }

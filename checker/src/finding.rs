@@ -1,6 +1,9 @@
 //! What a claim finds: exact counts, and some findings in detail.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use highwater_history::{
     Key, NodeId, Offset, TimeNs,
@@ -101,6 +104,9 @@ pub struct Findings {
     /// How much was lost.
     #[serde(skip_serializing_if = "Losses::is_empty", with = "pairs")]
     pub losses: Losses,
+    /// The only finding whose details are kept, however many there are; none: the first ones.
+    #[serde(skip)]
+    sought: Option<Arc<Finding>>,
 }
 
 /// How many details of a kind there is still room for.
@@ -120,6 +126,11 @@ impl Findings {
     /// Details kept of violations, and as many of permitted ones.
     const CAP: usize = 50;
 
+    /// None yet, of which only those are to be kept in detail that are about the same as one.
+    pub fn seeking(sought: &Finding) -> Self {
+        Self { sought: Some(Arc::new(sought.clone())), ..Self::default() }
+    }
+
     /// Counts an anomaly as its ruling says; `detail` is asked only while there is room.
     pub fn rule(&mut self, anomaly: &str, ruling: Ruling, detail: impl FnOnce() -> Finding) {
         match ruling {
@@ -132,11 +143,8 @@ impl Findings {
     /// Counts a violation.
     pub fn violation(&mut self, anomaly: &str, detail: impl FnOnce() -> Finding) {
         add(&mut self.anomalies, anomaly, 1);
-        if self.violations.len() < Self::CAP {
-            self.violations.push(Finding { anomaly: anomaly.to_owned(), ..detail() });
-        } else {
-            self.left_out += 1;
-        }
+        let detail = || Finding { anomaly: anomaly.to_owned(), ..detail() };
+        self.left_out += keep(&mut self.violations, self.sought.as_deref(), anomaly, detail);
     }
 
     /// Counts what a clause permits.
@@ -148,17 +156,14 @@ impl Findings {
     ) {
         add(&mut self.permitted, anomaly, 1);
         add(&mut self.clauses, &permission.clause, 1);
-        if self.allowed.len() < Self::CAP {
-            let Permission { clause, fulfilled_by } = permission;
-            self.allowed.push(Finding {
-                anomaly: anomaly.to_owned(),
-                clause: Some(clause),
-                fulfilled_by: Some(fulfilled_by),
-                ..detail()
-            });
-        } else {
-            self.left_out += 1;
-        }
+        let Permission { clause, fulfilled_by } = permission;
+        let detail = || Finding {
+            anomaly: anomaly.to_owned(),
+            clause: Some(clause),
+            fulfilled_by: Some(fulfilled_by),
+            ..detail()
+        };
+        self.left_out += keep(&mut self.allowed, self.sought.as_deref(), anomaly, detail);
     }
 
     /// Notes that nothing in the history is what the claim speaks of.
@@ -226,6 +231,31 @@ impl Findings {
         self.not_applicable = self.not_applicable.take().or(other.not_applicable);
         self.losses.extend(other.losses);
     }
+}
+
+/// Keeps a finding while there is room, or if it is the one that is sought; how many were left out.
+fn keep(
+    kept: &mut Vec<Finding>,
+    sought: Option<&Finding>,
+    anomaly: &str,
+    detail: impl FnOnce() -> Finding,
+) -> u64 {
+    match sought {
+        None if kept.len() < Findings::CAP => kept.push(detail()),
+        None => return 1,
+        Some(sought) if sought.anomaly != anomaly => {}
+        Some(sought) => kept.extend(Some(detail()).filter(|found| is_about_same(found, sought))),
+    }
+    0
+}
+
+/// Whether two findings are of one anomaly at one place, permitted by one clause or by none.
+pub(crate) fn is_about_same(one: &Finding, other: &Finding) -> bool {
+    let place = |finding: &Finding| (finding.value, finding.offset);
+    one.anomaly == other.anomaly
+        && one.key == other.key
+        && place(one) == place(other)
+        && one.clause == other.clause
 }
 
 fn add(counts: &mut AnomalyCounts, name: &str, count: u64) {

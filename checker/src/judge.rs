@@ -79,7 +79,7 @@ pub fn look<T>(
     Ok(viewed(evidence, options, (&index, dropped_line.is_some()), look))
 }
 
-fn viewed<T>(
+pub(crate) fn viewed<T>(
     evidence: &Evidence,
     options: &Options,
     (index, is_cut): (&Index, bool),
@@ -124,9 +124,9 @@ pub(crate) fn without_repeats(names: &[String]) -> Vec<String> {
 }
 
 /// What the history holds, why it is unfit, and the line from which on it is missing.
-type ReadHistory = (Index, Option<Unfit>, Option<u64>);
+pub(crate) type ReadHistory = (Index, Option<Unfit>, Option<u64>);
 
-fn read_history(evidence: &Evidence, part: Part) -> Result<ReadHistory, FormatError> {
+pub(crate) fn read_history(evidence: &Evidence, part: Part) -> Result<ReadHistory, FormatError> {
     let promises = evidence.manifest.as_ref().map(|manifest| &manifest.promises);
     let mut builder = Builder::of_part(promises, part);
     let mut dropped_line = None;

@@ -47,6 +47,7 @@ mod cycle;
 mod data_loss;
 mod epoch_batches;
 pub mod evidence;
+pub mod explain;
 mod faults;
 pub mod finding;
 mod fold;

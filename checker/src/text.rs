@@ -34,10 +34,11 @@ fn write_text(text: &mut String, verdict: &Verdict) -> std::fmt::Result {
     )?;
     write_counts(text, "violations", &verdict.anomalies)?;
     write_counts(text, "permitted", &verdict.permitted)?;
-    let findings = verdict.claims.iter().flat_map(|claim| &claim.findings);
-    for finding in findings.clone().filter(|finding| finding.clause.is_none()).take(SHOWN) {
-        write_finding(text, finding)?;
+    let violations = || verdict.numbered().filter(|(.., finding)| finding.clause.is_none());
+    for (number, _, finding) in violations().take(SHOWN) {
+        write_finding(text, number, finding)?;
     }
+    write_numbers(text, violations().count(), verdict.numbered().count())?;
     for assertion in verdict.assertions.iter().filter(|one| one.held != Some(true)) {
         write_assertion(text, assertion)?;
     }
@@ -58,6 +59,20 @@ fn write_counts(text: &mut String, title: &str, counts: &AnomalyCounts) -> std::
     writeln!(text, "  {title}: {}", counts.join(", "))
 }
 
+/// Which numbers `--explain` takes.
+fn write_numbers(text: &mut String, violations: usize, all: usize) -> std::fmt::Result {
+    match (violations, all - violations) {
+        (_, 0) if violations <= SHOWN => Ok(()),
+        (_, 0) => writeln!(text, "  listed with --json and told by --explain: 1 to {all}"),
+        (0, _) => writeln!(text, "  permitted ones told by --explain: 1 to {all}"),
+        (last, _) => writeln!(
+            text,
+            "  told by --explain: violations 1 to {last}, permitted ones {} to {all}",
+            last + 1
+        ),
+    }
+}
+
 fn write_assertion(text: &mut String, assertion: &Assertion) -> std::fmt::Result {
     let Assertion { claim, held, reason, .. } = assertion;
     let word = if held.is_some() { "did not hold" } else { "could not be decided" };
@@ -65,8 +80,15 @@ fn write_assertion(text: &mut String, assertion: &Assertion) -> std::fmt::Result
     writeln!(text, "  schedule: {word}: {claim}{reason}")
 }
 
-fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {
-    write!(text, "  {} (rule {})", finding.anomaly, finding.rule)?;
+fn write_finding(text: &mut String, number: usize, finding: &Finding) -> std::fmt::Result {
+    write!(text, "  {number}. ")?;
+    write_name(text, finding)?;
+    writeln!(text, ": {}; events {:?}", finding.why, finding.events)
+}
+
+/// What was found where.
+pub(crate) fn write_name(text: &mut String, finding: &Finding) -> std::fmt::Result {
+    write!(text, "{} (rule {})", finding.anomaly, finding.rule)?;
     if let Some(key) = &finding.key {
         write!(text, " {key}")?;
     }
@@ -76,5 +98,5 @@ fn write_finding(text: &mut String, finding: &Finding) -> std::fmt::Result {
     if let Some(offset) = finding.offset {
         write!(text, " at {offset}")?;
     }
-    writeln!(text, ": {}; events {:?}", finding.why, finding.events)
+    Ok(())
 }

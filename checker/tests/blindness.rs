@@ -3,13 +3,18 @@
 //! A run is a folder in `testdata/corpus/`, or in the folder that `CORPUS` names; whatever lies
 //! there is tried.
 
+mod explain;
 mod inject;
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use highwater_checker::{Options, check};
+use highwater_checker::{Evidence, Options, check};
 use highwater_history::{Promise, verdict::Validity};
-use inject::{Counts, INJECTIONS, Run};
+use inject::{Counts, INJECTIONS, Injection, Run};
 
 fn corpus() -> Vec<PathBuf> {
     let own = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/corpus");
@@ -93,4 +98,28 @@ fn every_injected_anomaly_is_found_and_nothing_else() {
     for (name, _) in INJECTIONS {
         assert!(tried.contains_key(name), "{name}: no run of the corpus has a place for it");
     }
+}
+
+fn injected(folder: &Path, inject: Injection) -> Option<(Evidence, Options)> {
+    let mut run = Run::load(folder);
+    inject(&mut run)?;
+    Some((run.finish(), Options::default()))
+}
+
+/// The least that shows it is told of every anomaly, of the evidence beside the history too.
+#[test]
+fn every_injected_anomaly_is_explained() {
+    let folder = corpus().into_iter().find(|folder| folder.ends_with("node-calm"));
+    let Some(folder) = folder else { return };
+    let mut wrong = Vec::new();
+    for (name, inject) in INJECTIONS {
+        if injected(&folder, *inject).is_none() {
+            continue;
+        }
+        let evidence = || injected(&folder, *inject).expect("it has a place for it");
+        wrong.extend(
+            explain::faults_of(evidence, 2).into_iter().map(|why| format!("{name}: {why}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

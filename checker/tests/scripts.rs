@@ -3,6 +3,7 @@
 //! `UPDATE=1` rewrites the verdicts; look at the difference before you keep it. The notation is
 //! explained in `script/parse.rs`.
 
+mod explain;
 mod parts;
 mod script;
 
@@ -75,6 +76,22 @@ fn every_claim_has_an_accepted_and_a_rejected_case() {
     }
 }
 
+/// Of every finding of every case the explanation is enough, and none of it is too much.
+#[test]
+fn every_finding_of_every_case_has_a_least_explanation() {
+    let mut wrong = Vec::new();
+    for file in files() {
+        let text = fs::read_to_string(&file).expect("a case file is text");
+        for case in script::cases(&text) {
+            let name = case.script.lines().next().unwrap_or_default();
+            let evidence = || script::evidence_of(case.script).expect("it was judged");
+            let faults = explain::faults_of(evidence, usize::MAX);
+            wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 const LOST: &str = "== lost
 run acks=all
 config x min.insync.replicas 2
@@ -119,4 +136,30 @@ fn metrics_tell_how_much_was_lost_and_who_had_acknowledged_it() {
     }
     assert_eq!(permitted["clause"], "c.1.2");
     assert_eq!(permitted["fulfilled_by"], "power-loss of node 1 (event 7); min ISR was 1");
+}
+
+/// What a finding stands on beside the history is told file by file, and what the nemesis did.
+#[test]
+fn an_explanation_tells_of_dumps_and_faults() {
+    let (mut evidence, options) = script::evidence_of(LOST).expect("it is evidence");
+    let verdict = highwater_checker::check(&evidence, &options).expect("it is judged");
+    let mut numbered = verdict.numbered();
+    let lost = numbered.find(|(.., finding)| finding.anomaly == "lost-write");
+    let (number, ..) = lost.expect("a lost write");
+    let explain = highwater_checker::explain::explain;
+    let told = explain(&mut evidence, &options, &verdict, number).expect("it is explained");
+    let operations: Vec<_> = told.operations.iter().map(|row| row.asked.as_str()).collect();
+    assert_eq!(operations, ["send x 2"]);
+    let text = told.text();
+    for line in [
+        "dumps/x-3-0 line 3: x on node 3 before a restart: offset 1, epoch 0, value 2",
+        "dumps/x-2-2 line 3: x on node 2 at the end: offset 1, epoch 1, value 3",
+        "dumps/x-1-3: x on node 1 at the end: ends at 1",
+        "outcome.json: how the run ended",
+        "It rests on what is not there: the final log does not hold it.",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let again = explain(&mut evidence, &options, &verdict, number).expect("it is explained again");
+    assert_eq!(again.text(), text, "the evidence is as it was");
 }

@@ -53,6 +53,27 @@ impl Document for Verdict {
     const FORMAT: u64 = 1;
 }
 
+impl Verdict {
+    /// The findings that are listed, each with its number and its claim: violations first, then
+    /// what is permitted. Numbers begin at 1.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &ClaimVerdict, &Finding)> {
+        let of_claims = |permitted: bool| {
+            let of_claim = move |claim| Self::listed(claim, permitted);
+            self.claims.iter().flat_map(of_claim)
+        };
+        let all = of_claims(false).chain(of_claims(true));
+        all.zip(1..).map(|((claim, finding), number)| (number, claim, finding))
+    }
+
+    fn listed(
+        claim: &ClaimVerdict,
+        permitted: bool,
+    ) -> impl Iterator<Item = (&ClaimVerdict, &Finding)> {
+        let of_kind = move |finding: &&Finding| finding.clause.is_some() == permitted;
+        claim.findings.iter().filter(of_kind).map(move |finding| (claim, finding))
+    }
+}
+
 /// A judgement; the order is that of [`Validity::merge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
