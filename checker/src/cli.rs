@@ -20,6 +20,7 @@ use crate::{
     explain::explain,
     judge::Options,
     text,
+    what_if::what_if,
 };
 
 /// Exit status for a wrong option or a file that cannot be read as what it should be.
@@ -63,6 +64,9 @@ pub struct CheckArgs {
     /// Explain the finding of this number instead: the least that shows it, and why it cannot be.
     #[arg(long, value_name = "N")]
     pub explain: Option<usize>,
+    /// Say too which weaker promises would make the same history legal.
+    #[arg(long, conflicts_with = "explain")]
+    pub what_if: bool,
     /// Judge only these claims.
     #[arg(long, value_delimiter = ',', value_name = "CLAIM,...")]
     pub claims: Option<Vec<String>>,
@@ -164,16 +168,21 @@ impl CheckArgs {
             anyhow::bail!("--explain reads the history twice; give a file instead of a stream");
         }
         let (mut evidence, options) = (self.evidence()?, self.options()?);
-        let mut verdict = check(&evidence, &options)?;
+        let (mut verdict, what_if) = match self.what_if {
+            false => (check(&evidence, &options)?, None),
+            true => what_if(&evidence, &options).map(|(verdict, told)| (verdict, Some(told)))?,
+        };
         if !self.is_stream() && self.path.is_dir() && self.takes_it_as_it_stands() {
             let file = RunFolder::new(&self.path).verdict_path();
             if let Err(error) = verdict.write(&file) {
                 verdict.notes.push(format!("the verdict was not kept: {error}"));
             }
         }
-        let shown = match self.explain {
-            None => shown(&verdict, self.json)?,
-            Some(number) => {
+        let shown = match (self.explain, what_if) {
+            (None, None) => shown(&verdict, self.json)?,
+            (None, Some(told)) if self.json => as_json(&told)?,
+            (None, Some(told)) => text::of(&verdict) + &told.text(),
+            (Some(number), _) => {
                 let explanation = explain(&mut evidence, &options, &verdict, number)?;
                 if self.json { as_json(&explanation)? } else { explanation.text() }
             }
@@ -183,8 +192,17 @@ impl CheckArgs {
 
     /// Whether all claims are judged, by the evidence and the promises that stand in the folder.
     fn takes_it_as_it_stands(&self) -> bool {
-        let Self { path: _, format: _, json: _, explain: _, manifest, dumps, promises, claims } =
-            self;
+        let Self {
+            path: _,
+            format: _,
+            json: _,
+            explain: _,
+            what_if: _,
+            manifest,
+            dumps,
+            promises,
+            claims,
+        } = self;
         manifest.is_none() && dumps.is_none() && promises.is_empty() && claims.is_none()
     }
 }

@@ -59,14 +59,47 @@ pub(crate) fn judge_part(
     options: &Options,
     part: Part,
 ) -> Result<JudgedPart, CheckError> {
-    let chosen = chosen_claims(evidence, options)?;
-    let (index, unfit, dropped_line) = read_history(evidence, part)?;
-    whole::fits_manifest(evidence, &index)?;
-    let notes = notes::of(evidence, options, &chosen, &index, dropped_line);
-    let judge = |run: &RunView<'_>, keys: &[KeyView<'_>]| {
-        JudgedPart::of(run, keys, (&chosen, unfit), notes)
-    };
-    Ok(viewed(evidence, options, (&index, dropped_line.is_some()), judge))
+    Read::of_part(evidence, options, part)?.judge_part(options)
+}
+
+/// A history that was read, or a part of it: it can be judged by one promise after the other.
+pub(crate) struct Read<'a> {
+    evidence: &'a Evidence,
+    chosen: Vec<String>,
+    read: ReadHistory,
+}
+
+impl<'a> Read<'a> {
+    /// Reads all of it, for the claims that are chosen.
+    pub(crate) fn of(evidence: &'a Evidence, options: &Options) -> Result<Self, CheckError> {
+        Self::of_part(evidence, options, Part::WHOLE)
+    }
+
+    fn of_part(evidence: &'a Evidence, options: &Options, part: Part) -> Result<Self, CheckError> {
+        let chosen = chosen_claims(evidence, options)?;
+        let read = read_history(evidence, part)?;
+        Ok(Self { evidence, chosen, read })
+    }
+
+    /// What the history holds.
+    pub(crate) fn index(&self) -> &Index {
+        &self.read.0
+    }
+
+    /// The verdict by what `options` promises.
+    pub(crate) fn judge(&self, options: &Options) -> Result<Verdict, CheckError> {
+        Ok(merge::verdict(self.evidence, options, vec![self.judge_part(options)?]))
+    }
+
+    fn judge_part(&self, options: &Options) -> Result<JudgedPart, CheckError> {
+        let Self { evidence, chosen, read: (index, unfit, dropped_line) } = self;
+        whole::fits_manifest(evidence, index)?;
+        let notes = notes::of(evidence, options, chosen, index, *dropped_line);
+        let judge = |run: &RunView<'_>, keys: &[KeyView<'_>]| {
+            JudgedPart::of(run, keys, (chosen, unfit.clone()), notes)
+        };
+        Ok(viewed(evidence, options, (index, dropped_line.is_some()), judge))
+    }
 }
 
 /// Shows a run as the claims see it, for measurements beside its verdict.

@@ -73,6 +73,7 @@ pub mod shard_cli;
 pub mod text;
 pub mod told;
 pub mod view;
+pub mod what_if;
 mod whole;
 
 pub use evidence::{Evidence, History};

@@ -51,18 +51,65 @@ fn findings_have_numbers_and_the_first_is_explained() {
     assert!(text.contains("c.1.1"), "{text}");
 }
 
-/// The example of docs/formats.md is what the program prints.
+/// The examples of docs/formats.md are what the program prints.
 #[test]
 fn the_json_is_that_of_the_page() {
+    for (section, options) in
+        [("Explanation", &["--explain", "1"][..]), ("What if", &["--what-if"])]
+    {
+        let shown = stdout(&check(LOST, &[options, &["--json"]].concat()));
+        let shown: Value = serde_json::from_str(&shown).expect("JSON");
+        assert_eq!(example_of(section), shown);
+    }
+}
+
+/// The example in a section of the page.
+fn example_of(section: &str) -> Value {
     let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/formats.md");
     let page = fs::read_to_string(page).expect("the page is there");
-    let (_, section) = page.split_once("## Explanation").expect("the page has the section");
+    let (_, section) = page.split_once(&format!("## {section}\n")).expect("the section is there");
     let (_, example) = section.split_once("```json\n").expect("and an example");
     let (example, _) = example.split_once("```").expect("which ends");
-    let shown = stdout(&check(LOST, &["--explain", "1", "--json"]));
-    let [example, shown]: [Value; 2] =
-        [example, &shown].map(|text| serde_json::from_str(text).expect("JSON"));
-    assert_eq!(example, shown);
+    serde_json::from_str(example).expect("JSON")
+}
+
+/// A record that was read twice at one offset beside another, and one that was sent twice.
+const NEEDS_TWO: &str = include_str!("../testdata/what_if.jsonl");
+
+/// A setting that excuses each alone excuses both together only beside the other.
+#[test]
+fn the_weakest_changes_are_told() {
+    let told = check(NEEDS_TWO, &["--what-if"]);
+    assert_eq!(told.status.code(), Some(1), "the verdict's status");
+    let text = stdout(&told);
+    for line in [
+        "  the whole: valid with enable.idempotence=false and isolation.level=read_uncommitted",
+        "  duplicate 1: legal with enable.idempotence=false (c.2 enable.idempotence=false)",
+        "  precommitted-read 1: legal with isolation.level=read_uncommitted \
+         (c.6 isolation.level=read_uncommitted)",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line}\n{text}");
+    }
+    let promised = ["enable.idempotence=false", "isolation.level=read_uncommitted"];
+    let promised = promised.map(|setting| ["--promise", setting]).concat();
+    assert_eq!(check(NEEDS_TWO, &promised).status.code(), Some(0));
+    let rest = stdout(&check(NEEDS_TWO, &["--promise", "acks=1", "--what-if"]));
+    assert!(rest.contains("what if less had been promised than acks=1, "), "{rest}");
+}
+
+/// What no setting excuses is said so, and what a setting asks for beside its value.
+#[test]
+fn what_no_setting_excuses_is_told() {
+    let both = LOST.replace("[[1,8]]", "[[0,9],[1,8]]");
+    let text = stdout(&check(&both, &["--what-if"]));
+    for line in [
+        "  the whole: no settings make all of it legal (47 combinations judged)",
+        "  phantom-read 1: no settings excuse it",
+        "  min.insync.replicas=1 alone permits none of inconsistent-offsets, lost-write, unseen: \
+         c.1.2 asks for power losses or wipes on record of so many replicas that held it; none is",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line}\n{text}");
+    }
 }
 
 #[test]

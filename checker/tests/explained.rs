@@ -1,6 +1,8 @@
-//! Explanations of random broken histories: enough, and none of them too much.
+//! Random broken histories: explanations are enough, and none of them too much; and what a what-if
+//! says is so.
 
 mod explain;
+mod what_if;
 
 use std::collections::BTreeSet;
 
@@ -219,7 +221,8 @@ proptest! {
             evidence.manifest = timed.then(manifest);
             (evidence, Options::default())
         };
-        let faults = explain::faults_of(evidence, EXPLAINED);
+        let mut faults = explain::faults_of(evidence, EXPLAINED);
+        faults.extend(what_if::faults_of(&evidence));
         prop_assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 }

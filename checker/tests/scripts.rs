@@ -6,6 +6,7 @@
 mod explain;
 mod parts;
 mod script;
+mod what_if;
 
 use std::{fs, path::PathBuf};
 
@@ -86,6 +87,22 @@ fn every_finding_of_every_case_has_a_least_explanation() {
             let name = case.script.lines().next().unwrap_or_default();
             let evidence = || script::evidence_of(case.script).expect("it was judged");
             let faults = explain::faults_of(evidence, usize::MAX);
+            wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Of every case the what-if says what `check` says by these promises, and the least of that.
+#[test]
+fn every_case_is_legal_by_what_its_what_if_says() {
+    let mut wrong = Vec::new();
+    for file in files() {
+        let text = fs::read_to_string(&file).expect("a case file is text");
+        for case in script::cases(&text) {
+            let name = case.script.lines().next().unwrap_or_default();
+            let evidence = || script::evidence_of(case.script).expect("it was judged");
+            let faults = what_if::faults_of(&evidence);
             wrong.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
         }
     }
