@@ -160,7 +160,7 @@ fn the_corpus_and_its_verdicts_validate() {
 #[test]
 fn what_a_schema_refuses_the_program_refuses() {
     let folder = TempDir::new().expect("a folder");
-    let table = text(&path("checker/testdata/schema_refuses.txt"));
+    let table = text(&path("checker/testdata/schema/refuses.txt"));
     let kinds: Vec<(&str, &str)> =
         table.split("== ").skip(1).filter_map(|kind| kind.split_once('\n')).collect();
     assert_eq!(kinds.iter().map(|(name, _)| *name).collect::<Vec<_>>(), NAMES);
