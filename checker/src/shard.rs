@@ -1,6 +1,9 @@
 //! Part files: a judged part of a history, written by one process and merged by another.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
 
 use highwater_history::{
     FormatError, Manifest, Outcome, Verdict,
@@ -12,7 +15,7 @@ use serde_json::Value;
 use crate::{
     claim::{self, Judge},
     cli::VERSION,
-    evidence::Evidence,
+    evidence::{Evidence, History},
     finding::Findings,
     fold::{ClaimOfPart, JudgedPart, Tally},
     index::KeyId,
@@ -29,10 +32,20 @@ pub struct Shard {
     /// The version of the program that judged: parts of different ones are not merged.
     program: String,
     options: Options,
+    /// The history's file as it was; none of a stream.
+    source: Option<Source>,
     evidence: Beside,
     #[serde(flatten)]
     tally: Tally,
     claims: Vec<ClaimFile>,
+}
+
+/// What a file looks like without reading it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Source {
+    bytes: u64,
+    /// Since 1970.
+    modified_ns: u64,
 }
 
 /// The evidence of a run that concerns no key, and how much there was of the rest.
@@ -103,12 +116,14 @@ const KIND: &str = "shard";
 impl Shard {
     /// Judges the keys of a part.
     pub fn judge(evidence: &Evidence, options: &Options, part: Part) -> Result<Self, CheckError> {
+        let source = Source::of(evidence);
         let JudgedPart { tally, claims } = judge_part(evidence, options, part)?;
         Ok(Self {
             format: Self::FORMAT,
             kind: KIND.to_owned(),
             program: VERSION.to_owned(),
             options: options.clone(),
+            source,
             evidence: Beside::of(evidence),
             tally,
             claims: claims.into_iter().map(ClaimFile::of).collect(),
@@ -140,9 +155,21 @@ impl Shard {
         self.tally.keys.len()
     }
 
-    /// Whether this is what this program judges a part by these options to be.
-    pub fn is_of(&self, options: &Options, part: Part) -> bool {
-        self.program == VERSION && self.options == *options && self.tally.part == part
+    /// Whether this program would judge the part to be this again, as far as that can be told
+    /// without reading the history: its file has the size and the time that it had.
+    pub fn is_of(&self, evidence: &Evidence, options: &Options, part: Part) -> bool {
+        let same = (VERSION, options, part, &Beside::of(evidence))
+            == (&self.program, &self.options, self.tally.part, &self.evidence);
+        same && self.source.is_some() && self.source == Source::of(evidence)
+    }
+}
+
+impl Source {
+    fn of(evidence: &Evidence) -> Option<Self> {
+        let History::File(file) = &evidence.history else { return None };
+        let meta = file.path.metadata().ok().filter(|_| !file.is_stream)?;
+        let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self { bytes: meta.len(), modified_ns: since.as_nanos() as u64 })
     }
 }
 

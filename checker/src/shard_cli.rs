@@ -22,7 +22,8 @@ pub struct ShardArgs {
     /// The part file; packed when its name ends in .zst or .gz.
     #[arg(long, value_name = "PART", requires = "shard")]
     out: Option<PathBuf>,
-    /// Do nothing where the part file is there already, whole and by these options.
+    /// Do nothing where the part file is there already: whole, by these options and this version,
+    /// of a history whose file has not changed.
     #[arg(long, requires = "shard")]
     resume: bool,
 }
@@ -48,11 +49,12 @@ impl ShardArgs {
 
     fn judge(&self, args: &CheckArgs, part: Part, out: &Path) -> anyhow::Result<String> {
         let options = args.options()?;
-        let is_there = || Shard::load(out).is_ok_and(|shard| shard.is_of(&options, part));
-        if self.resume && is_there() {
+        let evidence = args.evidence()?;
+        let is_whole = |shard: Shard| shard.is_of(&evidence, &options, part);
+        if self.resume && Shard::load(out).is_ok_and(is_whole) {
             return Ok(format!("part {part} is there already: {}\n", out.display()));
         }
-        let shard = Shard::judge(&args.evidence()?, &options, part)?;
+        let shard = Shard::judge(&evidence, &options, part)?;
         shard.save(out)?;
         let keys = shard.keys();
         let what = if keys == 1 { "key" } else { "keys" };

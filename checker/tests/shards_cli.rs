@@ -118,6 +118,25 @@ fn a_whole_part_is_kept_when_a_job_is_resumed() {
     assert!(resume(&[]).starts_with("part 0/2: judged"), "half a part is judged again");
     assert_eq!(fs::read_to_string(place.path("0.json")).expect("the part"), text);
     assert!(resume(&["--promise", "acks=1"]).starts_with("part 0/2: judged"), "other options");
+    assert!(resume(&[]).starts_with("part 0/2: judged"), "and back");
+    assert_eq!(resume(&[]), "part 0/2 is there already: 0.json\n");
+    place.write("history.jsonl", &history(5));
+    assert!(resume(&[]).starts_with("part 0/2: judged"), "another history");
+}
+
+#[test]
+fn a_part_of_a_run_with_other_evidence_is_judged_again() {
+    let place = Place::new();
+    fs::create_dir(place.path("run")).expect("a folder");
+    place.write("run/history.jsonl", &history(1));
+    let resume = || {
+        let args = ["run", "--shard", "0/2", "--out", "0.json", "--resume"];
+        String::from_utf8(place.check(&args).stdout).expect("text")
+    };
+    resume();
+    assert_eq!(resume(), "part 0/2 is there already: 0.json\n");
+    place.write("run/outcome.json", r#"{"format":1,"ended":"complete","at":9}"#);
+    assert!(resume().starts_with("part 0/2: judged"), "an outcome came");
 }
 
 #[test]
