@@ -74,6 +74,8 @@ fn overlap_of(windows: &Windows, (from, to): (TimeNs, TimeNs)) -> TimeNs {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use highwater_checker::index::operations::Requests;
 
     use super::{Operation, Outcome, gaps, longest_recovery_ns, served};
@@ -98,7 +100,7 @@ mod tests {
             requests: Requests::One,
             node: None,
             invoked: 0,
-            completed: Some(0),
+            completed: NonZeroU64::new(1),
             invoked_at,
             sent_at: invoked_at,
             completed_at,

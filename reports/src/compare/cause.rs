@@ -105,9 +105,9 @@ fn placed(view: &KeyView<'_>) -> Vec<(TimeNs, Offset, TimeNs)> {
         let sender = view.sender(record)?;
         Some((sender.invoked_at, records.ack(record, ops)?, sender.completed_at))
     });
-    let read = view.key.reads.runs().iter().flat_map(|run| {
+    let read = view.key.reads.runs().flat_map(|run| {
         let told = view.op(run.op).completed_at;
-        view.key.reads.of(run).filter_map(move |(offset, record)| {
+        view.key.reads.of(&run).filter_map(move |(offset, record)| {
             Some((view.sender(record)?.invoked_at, offset?, told))
         })
     });
