@@ -14,8 +14,8 @@ use highwater_history::{
     reader::{HistoryFile, HistoryFormat},
 };
 
-/// Writes a history in another format, as the suffixes say: .jsonl is ours, .edn is Jepsen's; each
-/// also with .gz or .zst. Exit status: 0 converted, 64 wrong option or file, 70 failure of this
+/// Writes a history in another format, as the suffixes say: .jsonl is ours, .edn is Jepsen's, each
+/// also with .gz or .zst; .hwh is ours in binary. Exit status: 0 converted, 64 wrong option or file, 70 failure of this
 /// program or of writing.
 #[derive(Parser)]
 #[command(name = "highwater-convert", version = VERSION)]
@@ -79,7 +79,8 @@ fn run(cli: &Cli) -> Result<String, Refusal> {
 fn format(file: &Path) -> Result<HistoryFormat, Refusal> {
     HistoryFormat::named(file).ok_or_else(|| {
         let file = file.display();
-        let why = format!("{file}: a history ends in .jsonl or .edn, or these with .gz or .zst");
+        let why =
+            format!("{file}: a history ends in .jsonl or .edn, also with .gz or .zst, or in .hwh");
         Refusal(USAGE, why)
     })
 }

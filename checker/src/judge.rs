@@ -174,8 +174,11 @@ pub(crate) fn read_history(evidence: &Evidence, part: Part) -> Result<ReadHistor
             }
         }
         History::File(file) => {
-            let read = read_ahead(HistoryReader::open(file)?, |line, event| {
-                observe(&mut builder, event, line).map_or(Continue(()), Break)
+            let read = read_ahead(HistoryReader::open(file)?, |columns| {
+                let mut rows = columns.rows();
+                let unfit =
+                    rows.find_map(|row| observe(&mut builder, columns.event(&row), row.head.line));
+                unfit.map_or(Continue(()), Break)
             })?;
             unfit = read.broke_off;
             dropped_line = read.dropped_line;

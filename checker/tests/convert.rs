@@ -46,11 +46,13 @@ fn real_histories_lose_nothing_and_keep_their_verdict() {
     for run in fs::read_dir(corpus).expect("the corpus can be listed") {
         let ours = RunFolder::new(run.expect("an entry").path()).history_path();
         let edn = converted(&ours, temporary.path().join("history.edn.zst"));
-        let back = converted(&edn, temporary.path().join("history.jsonl.zst"));
+        let binary = converted(&edn, temporary.path().join("history.hwh"));
+        let back = converted(&binary, temporary.path().join("history.jsonl.zst"));
         assert!(events(&ours) == events(&back), "{}", ours.display());
         let verdict = judged(&ours);
         assert!(verdict.counts.acknowledged > 0, "{}", ours.display());
         assert_eq!(judged(&edn), verdict, "{}", ours.display());
+        assert_eq!(judged(&binary), verdict, "{}", ours.display());
         assert_eq!(judged(&back), verdict, "{}", ours.display());
         runs += 1;
     }
@@ -231,7 +233,7 @@ fn the_program_ends_with_the_status_of_its_table() {
         (
             &edn,
             &path("a.txt"),
-            "a.txt: a history ends in .jsonl or .edn, or these with .gz or .zst",
+            "a.txt: a history ends in .jsonl or .edn, also with .gz or .zst, or in .hwh",
         ),
         (&path("a.json"), &jsonl, "a.json: a history ends in .jsonl or .edn"),
         (&jsonl, &path("no/a.edn"), "no/a.edn: No such file"),

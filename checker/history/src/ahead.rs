@@ -1,26 +1,26 @@
-//! Reads a history on all cores: one thread reads lines, some parse them, and the caller takes the
-//! events in order.
+//! Reads a history on all cores: one thread reads blocks, some parse them, and the caller takes
+//! their events in order, as columns.
 
 use std::{
     collections::BTreeMap,
     ops::ControlFlow,
     sync::{
         Arc, Mutex,
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
     },
     thread,
 };
 
 use crate::{
-    event::Event,
+    columns::Columns,
     format::FormatError,
-    reader::{Block, HistoryReader},
+    reader::{Block, Broken, HistoryReader},
 };
 
 /// Text that changes threads together, about.
 const BLOCK_BYTES: usize = 128 << 10;
-/// Blocks that may wait to be parsed, and as many to be taken, for each parser.
-const WAITING_BLOCKS: usize = 2;
+/// Blocks that may be under way for each parser: read, parsed, or early.
+const BLOCKS_UNDER_WAY: usize = 4;
 
 /// Where reading ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,32 +31,32 @@ pub struct ReadTo<T> {
     pub dropped_line: Option<u64>,
 }
 
-/// A block as its events, each with its line.
+/// A block as its events.
 struct Parsed {
     /// The block's number.
     nth: u64,
-    events: Vec<(u64, Event)>,
-    /// What ended it: a line that is no event.
+    columns: Columns,
+    /// What ended it: something that is no event.
     broken: Option<Broken>,
 }
 
-/// A line that is no event.
-struct Broken {
-    line: u64,
-    text: String,
-    why: String,
-}
-
-/// Gives every event with its line to `take`, in order, until it breaks off or the history ends.
+/// Gives all events to `take`, in order, until it breaks off or the history ends.
+///
+/// # Errors
+/// When the history cannot be read, or something in it is no event.
 pub fn read_ahead<T>(
     reader: HistoryReader,
-    mut take: impl FnMut(u64, Event) -> ControlFlow<T>,
+    mut take: impl FnMut(&Columns) -> ControlFlow<T>,
 ) -> Result<ReadTo<T>, FormatError> {
     let parsers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let (give, blocks) = sync_channel::<(u64, Block)>(WAITING_BLOCKS * parsers);
-        let (send, parsed) = sync_channel::<Parsed>(WAITING_BLOCKS * parsers);
-        let reading = scope.spawn(move || read(reader, &give));
+        let (give, blocks) = sync_channel::<(u64, Block)>(parsers);
+        let (send, parsed) = sync_channel::<Parsed>(parsers);
+        let (again, turns) = channel::<()>();
+        for _ in 0..BLOCKS_UNDER_WAY * parsers {
+            again.send(()).expect("the other end is here");
+        }
+        let reading = scope.spawn(move || read(reader, &turns, &give));
         let blocks = Arc::new(Mutex::new(blocks));
         for _ in 0..parsers {
             let (blocks, send) = (Arc::clone(&blocks), send.clone());
@@ -64,8 +64,8 @@ pub fn read_ahead<T>(
         }
         // Only parsers hold them: whoever waits for the other side learns when it is gone.
         drop((blocks, send));
-        let ended = take_in_order(&parsed, &mut take);
-        drop(parsed);
+        let ended = take_in_order(&parsed, &again, &mut take);
+        drop((parsed, again));
         let (mut reader, failed) = reading.join().expect("reading does not panic");
         match ended {
             // How far the reader came by then, and what it found there, hangs on the threads.
@@ -89,33 +89,39 @@ enum Ended<T> {
 
 fn take_in_order<T>(
     parsed: &Receiver<Parsed>,
-    take: &mut impl FnMut(u64, Event) -> ControlFlow<T>,
+    again: &Sender<()>,
+    take: &mut impl FnMut(&Columns) -> ControlFlow<T>,
 ) -> ControlFlow<Ended<T>> {
     let mut early: BTreeMap<u64, Parsed> = BTreeMap::new();
     let mut next = 0;
     for block in parsed {
         early.insert(block.nth, block);
-        while let Some(Parsed { events, broken, .. }) = early.remove(&next) {
+        while let Some(Parsed { columns, broken, .. }) = early.remove(&next) {
             next += 1;
-            for (line, event) in events {
-                if let ControlFlow::Break(broke_off) = take(line, event) {
-                    return ControlFlow::Break(Ended::BrokeOff(broke_off));
-                }
+            if let ControlFlow::Break(broke_off) = take(&columns) {
+                return ControlFlow::Break(Ended::BrokeOff(broke_off));
             }
             if let Some(broken) = broken {
                 return ControlFlow::Break(Ended::Broken(broken));
             }
+            // At the end nobody waits for a turn any more.
+            let _ = again.send(());
         }
     }
     ControlFlow::Continue(())
 }
 
-/// Reads until the history ends or nobody parses any more.
+/// Reads until the history ends or nobody parses any more; each block waits for its turn, so that
+/// not all of the file gathers behind one long line.
 fn read(
     mut reader: HistoryReader,
+    turns: &Receiver<()>,
     give: &SyncSender<(u64, Block)>,
 ) -> (HistoryReader, Result<(), FormatError>) {
     for nth in 0.. {
+        if turns.recv().is_err() {
+            break;
+        }
         match reader.next_block(BLOCK_BYTES) {
             Ok(Some(block)) => {
                 if give.send((nth, block)).is_err() {
@@ -134,18 +140,8 @@ fn parse(blocks: &Mutex<Receiver<(u64, Block)>>, send: &SyncSender<Parsed>) {
     loop {
         let next = blocks.lock().expect("nobody panics while a block is taken").recv();
         let Ok((nth, block)) = next else { return };
-        let (mut events, mut broken) = (Vec::new(), None);
-        for (line, text) in block.lines() {
-            match serde_json::from_str(text) {
-                Ok(event) => events.push((line, event)),
-                Err(error) => {
-                    let (text, why) = (text.to_owned(), error.to_string());
-                    broken = Some(Broken { line, text, why });
-                    break;
-                }
-            }
-        }
-        if send.send(Parsed { nth, events, broken }).is_err() {
+        let (columns, broken) = block.columns();
+        if send.send(Parsed { nth, columns, broken }).is_err() {
             return;
         }
     }

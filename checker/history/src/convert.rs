@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    columns::file::BinaryWriter,
     edn::{Keys, NoNumber, write_event},
     event::Event,
     format::FormatError,
@@ -50,7 +51,7 @@ pub enum ConvertError {
 }
 
 /// What ends a history that was cut: a line that only begins, which readers of both formats drop.
-const CUT: &str = "{";
+const CUT: &[u8] = b"{";
 /// Bytes that may wait before they are written.
 const WAITING_BYTES: usize = 1 << 18;
 
@@ -66,7 +67,7 @@ pub fn convert(
     write_as(to, format, |out| {
         let mut reader = HistoryReader::open(from).map_err(Stopped::Source)?;
         for event in reader.by_ref() {
-            out.put(&event.map_err(Stopped::Source)?)?;
+            out.put(event.map_err(Stopped::Source)?)?;
         }
         Ok(reader.dropped_line())
     })
@@ -85,7 +86,7 @@ pub fn convert_logs(
     let told = verifiable::read(logs).map_err(ConvertError::Source)?;
     let converted = write_as(to, format, |out| {
         for event in told.events() {
-            out.put(&event)?;
+            out.put(event)?;
         }
         Ok(told.is_cut.then_some(out.events + 1))
     })?;
@@ -96,6 +97,7 @@ pub fn convert_logs(
 enum Target {
     Jsonl,
     Edn(Keys),
+    Binary,
 }
 
 enum Stopped {
@@ -115,6 +117,7 @@ fn write_as(
 ) -> Result<Converted, ConvertError> {
     let written = match format {
         HistoryFormat::Jsonl => write(to, Target::Jsonl, &fill),
+        HistoryFormat::Binary => write(to, Target::Binary, &fill),
         HistoryFormat::Edn => match write(to, Target::Edn(Keys::Numbers), &fill) {
             // Most histories have keys of one kind: looking for others first would cost more than
             // beginning again.
@@ -152,46 +155,68 @@ fn write(
 
 /// Takes the events of a history that is written.
 struct Out {
-    file: PackedWriter,
-    format: Target,
-    waiting: String,
+    to: To,
     events: u64,
+}
+
+enum To {
+    Lines { file: PackedWriter, keys: Option<Keys>, waiting: String },
+    Blocks(Box<BinaryWriter<PackedWriter>>),
 }
 
 impl Out {
     fn create(file: &Path, named: &Path, format: Target) -> Result<Self, Stopped> {
         let file = PackedWriter::create(file, named).map_err(Stopped::Create)?;
-        Ok(Self { file, format, waiting: String::with_capacity(WAITING_BYTES), events: 0 })
+        let lines = |file, keys| To::Lines { file, keys, waiting: String::new() };
+        let to = match format {
+            Target::Jsonl => lines(file, None),
+            Target::Edn(keys) => lines(file, Some(keys)),
+            Target::Binary => {
+                To::Blocks(Box::new(BinaryWriter::new(file).map_err(Stopped::Write)?))
+            }
+        };
+        Ok(Self { to, events: 0 })
     }
 
-    fn put(&mut self, event: &Event) -> Result<(), Stopped> {
-        append(&mut self.waiting, event, self.format)?;
+    fn put(&mut self, event: Event) -> Result<(), Stopped> {
         self.events += 1;
-        if self.waiting.len() >= WAITING_BYTES {
-            self.file.write_all(self.waiting.as_bytes()).map_err(Stopped::Write)?;
-            self.waiting.clear();
+        let (file, waiting) = match &mut self.to {
+            To::Blocks(blocks) => return blocks.put(self.events, event).map_err(Stopped::Write),
+            To::Lines { file, keys, waiting } => {
+                append(waiting, &event, *keys)?;
+                (file, waiting)
+            }
+        };
+        if waiting.len() >= WAITING_BYTES {
+            file.write_all(waiting.as_bytes()).map_err(Stopped::Write)?;
+            waiting.clear();
         }
         Ok(())
     }
 
-    fn finish(mut self, is_cut: bool) -> io::Result<u64> {
-        if is_cut {
-            self.waiting.push_str(CUT);
-        }
-        self.file.write_all(self.waiting.as_bytes())?;
-        self.file.finish()?;
+    fn finish(self, is_cut: bool) -> io::Result<u64> {
+        let file = match self.to {
+            To::Blocks(blocks) => blocks.finish(is_cut)?,
+            To::Lines { mut file, waiting, .. } => {
+                file.write_all(waiting.as_bytes())?;
+                if is_cut {
+                    file.write_all(CUT)?;
+                }
+                file
+            }
+        };
+        file.finish()?;
         Ok(self.events)
     }
 }
 
-fn append(waiting: &mut String, event: &Event, format: Target) -> Result<(), Stopped> {
-    match format {
-        Target::Jsonl => {
-            let line = serde_json::to_string(event).expect("an event is JSON");
-            waiting.push_str(&line);
-            waiting.push('\n');
-            Ok(())
-        }
-        Target::Edn(keys) => write_event(waiting, event, keys).map_err(|NoNumber| Stopped::Mixed),
-    }
+/// JSON, or EDN with keys of a kind.
+fn append(waiting: &mut String, event: &Event, keys: Option<Keys>) -> Result<(), Stopped> {
+    let Some(keys) = keys else {
+        let line = serde_json::to_string(event).expect("an event is JSON");
+        waiting.push_str(&line);
+        waiting.push('\n');
+        return Ok(());
+    };
+    write_event(waiting, event, keys).map_err(|NoNumber| Stopped::Mixed)
 }

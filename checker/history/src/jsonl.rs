@@ -58,7 +58,7 @@ impl JsonlReader {
     /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part
     /// of each event and want it fast. A line that cannot be parsed goes to
     /// [`JsonlReader::broken`].
-    pub(crate) fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
+    pub(crate) fn next_block(&mut self, bytes: usize) -> Result<Option<LineBlock>, FormatError> {
         let mut text = String::with_capacity(bytes);
         let mut first_line = None;
         while text.len() < bytes {
@@ -66,7 +66,7 @@ impl JsonlReader {
             text.push_str(line);
             first_line.get_or_insert(self.line);
         }
-        Ok(first_line.map(|first_line| Block { first_line, text, came_from: None }))
+        Ok(first_line.map(|first_line| LineBlock { first_line, text }))
     }
 
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
@@ -135,49 +135,15 @@ impl JsonlReader {
 }
 
 /// Whole lines of a history; only the file's very last one may lack its end.
-pub struct Block {
+pub(crate) struct LineBlock {
     first_line: u64,
     text: String,
-    /// The lines that events came from which were not JSON there, and may not follow each other.
-    came_from: Option<Vec<u64>>,
 }
 
-impl Block {
-    /// About so many bytes of events, with the lines that they came from. An error ends it.
-    pub(crate) fn of_events(
-        bytes: usize,
-        mut next: impl FnMut() -> Result<Option<(u64, Event)>, FormatError>,
-    ) -> (Option<Self>, Option<FormatError>) {
-        let mut text = Vec::with_capacity(bytes);
-        let mut came_from = Vec::new();
-        let mut failed = None;
-        while text.len() < bytes {
-            match next() {
-                Ok(Some((line, event))) => {
-                    serde_json::to_writer(&mut text, &event).expect("an event is JSON");
-                    text.push(b'\n');
-                    came_from.push(line);
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-        }
-        let text = String::from_utf8(text).expect("JSON is text");
-        let first_line = came_from.first().copied();
-        let block =
-            first_line.map(|first_line| Self { first_line, text, came_from: Some(came_from) });
-        (block, failed)
-    }
-
+impl LineBlock {
     /// Each line with its number, counted from 1.
-    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        let number = |(nth, text)| match &self.came_from {
-            Some(lines) => (lines[nth], text),
-            None => (self.first_line + nth as u64, text),
-        };
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        let number = |(nth, text)| (self.first_line + nth as u64, text);
         self.text.split_inclusive('\n').enumerate().map(number)
     }
 }

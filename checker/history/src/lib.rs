@@ -35,6 +35,7 @@
 //! ```
 
 pub mod ahead;
+pub mod columns;
 pub mod convert;
 pub mod dump_folder;
 pub mod dumps;

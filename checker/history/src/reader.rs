@@ -2,15 +2,20 @@
 
 use std::{
     ffi::OsStr,
+    io::BufRead,
     path::{Path, PathBuf},
 };
 
-pub use crate::jsonl::{Block, HISTORY_FORMAT};
+pub use crate::jsonl::HISTORY_FORMAT;
 use crate::{
+    columns::{
+        Columns,
+        file::{BinaryReader, MAGIC, PackedBlock},
+    },
     edn::EdnReader,
     event::Event,
     format::FormatError,
-    jsonl::JsonlReader,
+    jsonl::{JsonlReader, LineBlock},
     packed::{self, Text},
     stream::standard_input,
 };
@@ -22,16 +27,19 @@ pub enum HistoryFormat {
     Jsonl,
     /// Jepsen's EDN.
     Edn,
+    /// Columns, packed.
+    Binary,
 }
 
 impl HistoryFormat {
-    /// What a file's name says: `.jsonl` or `.edn`, also before `.gz` or `.zst`.
+    /// What a file's name says: `.jsonl` or `.edn`, also before `.gz` or `.zst`, or `.hwh`.
     pub fn named(file: &Path) -> Option<Self> {
         let packed = file.extension().is_some_and(|suffix| suffix == "gz" || suffix == "zst");
         let name = if packed { Path::new(file.file_stem()?) } else { file };
         match name.extension().and_then(OsStr::to_str) {
             Some("jsonl") => Some(Self::Jsonl),
             Some("edn") => Some(Self::Edn),
+            Some("hwh") => Some(Self::Binary),
             _ => None,
         }
     }
@@ -85,27 +93,90 @@ impl From<&HistoryFile> for HistoryFile {
 /// Reads a history in order; ends at the file's end.
 pub struct HistoryReader(Input);
 
+/// Bytes of an event, about.
+const EVENT_BYTES: usize = 256;
+
+/// Whole events as they are read.
+pub(crate) enum Block {
+    /// JSON lines.
+    Lines(LineBlock),
+    /// Columns, packed.
+    Packed(PackedBlock),
+    /// Columns as they are.
+    Parsed(Columns),
+}
+
+/// Something that is no event.
+pub(crate) struct Broken {
+    pub(crate) line: u64,
+    pub(crate) text: String,
+    pub(crate) why: String,
+}
+
+impl Block {
+    /// The events, and what ended them before the block's end.
+    pub(crate) fn columns(self) -> (Columns, Option<Broken>) {
+        let lines = match self {
+            Self::Lines(lines) => lines,
+            Self::Parsed(columns) => return (columns, None),
+            Self::Packed(block) => {
+                return match block.unpack() {
+                    Ok(columns) => (columns, None),
+                    Err(why) => {
+                        let (line, text) = (block.first_line(), String::new());
+                        (Columns::default(), Some(Broken { line, text, why }))
+                    }
+                };
+            }
+        };
+        let mut columns = Columns::default();
+        for (line, text) in lines.lines() {
+            match serde_json::from_str(text) {
+                Ok(event) => columns.push(line, event),
+                Err(error) => {
+                    let (text, why) = (text.to_owned(), error.to_string());
+                    return (columns, Some(Broken { line, text, why }));
+                }
+            }
+        }
+        (columns, None)
+    }
+}
+
+fn begins_binary(text: &mut Text) -> bool {
+    // What cannot be read is told by who reads on.
+    text.fill_buf().is_ok_and(|first| first.starts_with(MAGIC.as_bytes()))
+}
+
 enum Input {
     Jsonl(JsonlReader),
     Edn(EdnReader),
+    Binary(BinaryReader),
 }
 
 impl HistoryReader {
-    /// Opens a history; names that end in `.gz` and `.zst` are unpacked.
+    /// Opens a history; names that end in `.gz` and `.zst` are unpacked. What begins as a binary
+    /// one is read as such, whatever its name.
     pub fn open(file: impl Into<HistoryFile>) -> Result<Self, FormatError> {
         let file = file.into();
-        let text = file.text()?;
-        Ok(Self(match file.format {
+        let mut text = file.text()?;
+        let format = match begins_binary(&mut text) {
+            true => HistoryFormat::Binary,
+            false => file.format,
+        };
+        Ok(Self(match format {
             HistoryFormat::Jsonl => Input::Jsonl(JsonlReader::of(file.path, file.is_cut, text)),
             HistoryFormat::Edn => Input::Edn(EdnReader::of(&file.path, file.is_cut, text)),
+            HistoryFormat::Binary => Input::Binary(BinaryReader::of(file.path, file.is_cut, text)?),
         }))
     }
 
-    /// How many events there are from here on; an incomplete last one is none. JSON lines are
-    /// counted unparsed.
+    /// How many events there are from here on; an incomplete last one is none. JSON lines and
+    /// blocks are counted unparsed.
     pub fn count(self) -> Result<u64, FormatError> {
         match self.0 {
             Input::Jsonl(reader) => reader.count(),
+            Input::Binary(reader) => reader.count(),
             Input::Edn(mut reader) => {
                 let mut events = 0;
                 while reader.read_next()?.is_some() {
@@ -121,6 +192,7 @@ impl HistoryReader {
         match &self.0 {
             Input::Jsonl(reader) => reader.line(),
             Input::Edn(reader) => reader.line(),
+            Input::Binary(reader) => reader.line(),
         }
     }
 
@@ -130,37 +202,30 @@ impl HistoryReader {
         match &self.0 {
             Input::Jsonl(reader) => reader.dropped_line(),
             Input::Edn(reader) => reader.dropped_line(),
+            Input::Binary(reader) => reader.dropped_line(),
         }
     }
 
-    /// About so many bytes of whole JSON lines, unparsed, or none at the end: for those who want a
-    /// part of each event and want it fast. A line that cannot be parsed goes to
+    /// About so many bytes of whole events, or none at the end. What cannot be parsed goes to
     /// [`HistoryReader::broken`].
-    pub fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
+    pub(crate) fn next_block(&mut self, bytes: usize) -> Result<Option<Block>, FormatError> {
         match &mut self.0 {
-            Input::Jsonl(reader) => reader.next_block(bytes),
+            Input::Jsonl(reader) => Ok(reader.next_block(bytes)?.map(Block::Lines)),
+            Input::Binary(reader) => Ok(reader.next_block()?.map(Block::Packed)),
             Input::Edn(reader) => {
-                let (block, failed) = Block::of_events(bytes, || {
-                    Ok(reader.read_next()?.map(|event| (reader.line(), event)))
-                });
-                match (block, failed) {
-                    (None, Some(error)) => Err(error),
-                    (block, failed) => {
-                        // What stands before it comes first.
-                        failed.into_iter().for_each(|error| reader.fail_next(error));
-                        Ok(block)
-                    }
-                }
+                let events = bytes / EVENT_BYTES;
+                reader.next_block(events.max(1)).map(|block| block.map(Block::Parsed))
             }
         }
     }
 
     /// What it means that a line is no event: an error, unless it is the incomplete last one, which
     /// is dropped and ends the history.
-    pub fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
+    pub(crate) fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
         match &mut self.0 {
             Input::Jsonl(reader) => reader.broken(line, text, why),
             Input::Edn(reader) => Err(reader.wrong(line, &why)),
+            Input::Binary(reader) => Err(reader.wrong(why)),
         }
     }
 }
@@ -172,6 +237,7 @@ impl Iterator for HistoryReader {
         let next = match &mut self.0 {
             Input::Jsonl(reader) => reader.read_next(),
             Input::Edn(reader) => reader.read_next(),
+            Input::Binary(reader) => reader.read_next(),
         };
         next.transpose()
     }

@@ -6,10 +6,13 @@ use std::{
     os::fd::AsFd,
 };
 
-use crate::packed::{Packing, Text};
+use crate::{
+    columns::file::MAGIC,
+    packed::{Packing, Text},
+};
 
-/// How much of a stream says how it is packed.
-const MAGIC_BYTES: usize = 4;
+/// How much of a stream says how it is packed, or that it is binary.
+const MAGIC_BYTES: usize = MAGIC.len();
 
 /// What comes in on standard input, unpacked.
 pub(crate) fn standard_input() -> io::Result<Text> {
@@ -29,7 +32,7 @@ fn packing(first: &[u8]) -> Packing {
     match first {
         [0x1f, 0x8b, ..] => Packing::Gzip,
         // A frame, or one to be skipped, which pzstd begins with.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Packing::Zstd,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
         _ => Packing::None,
     }
 }

@@ -2,10 +2,12 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use highwater_history::{
+    ahead::read_ahead,
     convert::{ConvertError, Converted, convert},
     reader::{HistoryFormat, HistoryReader},
 };
@@ -91,7 +93,7 @@ fn a_history_that_was_cut_stays_cut() {
         ("cut.edn.zst", &packed[..packed.len() - 2], 2),
     ] {
         let mut from = file_with(&folder, name, bytes);
-        for name in ["next.edn", "next.jsonl.zst", "last.edn.gz"] {
+        for name in ["next.edn", "next.jsonl.zst", "next.hwh", "last.edn.gz"] {
             let to = folder.path().join(name);
             let done = converted(&from, &to).expect("it is converted");
             assert!(done.events == events && done.dropped_line.is_some(), "{name}: {done:?}");
@@ -130,25 +132,14 @@ fn reading_ends_behind_what_is_wrong() {
         assert_eq!(read, [true, true, false], "{broken}");
     }
     let text = format!("\n; a comment\n{EDN}\n:x");
-    let mut reader =
+    let reader =
         HistoryReader::open(&file_with(&folder, "h.edn", text)).expect("the history opens");
-    let block = reader.next_block(1000).expect("what stands before it is read").expect("a block");
-    assert_eq!(block.lines().map(|(line, _)| line).collect::<Vec<_>>(), [3, 4]);
-    let why = reader.next_block(1000).err().expect("it is refused").to_string();
+    let mut lines = Vec::new();
+    let read = read_ahead(reader, |columns| {
+        lines.extend(columns.rows().map(|row| row.head.line));
+        ControlFlow::<()>::Continue(())
+    });
+    let why = read.expect_err("it is refused").to_string();
     assert!(why.contains("h.edn: line 6: an operation was expected"), "{why}");
-    assert!(reader.next_block(1000).is_ok_and(|block| block.is_none()));
-}
-
-/// Those who take lines get those of our own format, whatever the file's is.
-#[test]
-fn blocks_of_lines_are_json() {
-    let folder = folder();
-    let mut reader =
-        HistoryReader::open(&file_with(&folder, "h.edn", EDN)).expect("the history opens");
-    let block = reader.next_block(1).expect("it is read").expect("a block");
-    let lines: Vec<_> = block.lines().collect();
-    assert_eq!(
-        lines,
-        [(1, JSONL.lines().next().map(|line| format!("{line}\n")).unwrap().as_str())]
-    );
+    assert_eq!(lines, [3, 4], "what stands before it is read");
 }

@@ -269,17 +269,19 @@ fn who_breaks_off_before_a_broken_line_is_told_so() {
     let file = file_with(&folder, "h.jsonl", broken.as_bytes());
     for _ in 0..50 {
         let reader = HistoryReader::open(&file).expect("the history opens");
-        let read = read_ahead(reader, |line, _| match line {
-            2 => ControlFlow::Break("unfit"),
-            _ => ControlFlow::Continue(()),
+        let read = read_ahead(reader, |columns| {
+            match columns.rows().any(|row| row.head.line == 2) {
+                true => ControlFlow::Break("unfit"),
+                false => ControlFlow::Continue(()),
+            }
         });
         let read = read.expect("nobody asks what follows");
         assert_eq!((read.broke_off, read.dropped_line), (Some("unfit"), None));
     }
     let reader = HistoryReader::open(&file).expect("the history opens");
     let mut taken = 0;
-    let broken = read_ahead(reader, |_, _| {
-        taken += 1;
+    let broken = read_ahead(reader, |columns| {
+        taken += columns.len();
         ControlFlow::<()>::Continue(())
     });
     assert!(broken.expect_err("it is refused").to_string().contains("line 3"));

@@ -23,6 +23,7 @@ use self::{
     parse::Broken,
 };
 use crate::{
+    columns::Columns,
     event::Event,
     format::{FormatError, not_text},
     packed::Text,
@@ -79,9 +80,22 @@ impl EdnReader {
         next
     }
 
-    /// Tells an error again, at the next event.
-    pub(crate) fn fail_next(&mut self, error: FormatError) {
-        self.untold = Some(error);
+    /// So many events, or those that are left, or none at the end. What stands before an error comes
+    /// first.
+    pub(crate) fn next_block(&mut self, events: usize) -> Result<Option<Columns>, FormatError> {
+        let mut columns = Columns::default();
+        while columns.len() < events {
+            match self.read_next() {
+                Ok(Some(event)) => columns.push(self.line, event),
+                Ok(None) => break,
+                Err(error) if columns.is_empty() => return Err(error),
+                Err(error) => {
+                    self.untold = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok((!columns.is_empty()).then_some(columns))
     }
 
     fn next_event(&mut self) -> Result<Option<Event>, FormatError> {
