@@ -9,7 +9,7 @@ use std::{
 };
 
 use highwater_history::{
-    Event, FormatError, Promise, Verdict, ahead::read_ahead, reader::HistoryReader,
+    FormatError, Promise, Verdict, ahead::read_ahead, columns::Columns, reader::HistoryReader,
 };
 use serde::{Deserialize, Serialize};
 
@@ -156,6 +156,9 @@ pub(crate) fn without_repeats(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }
 
+/// Events of a history in memory that become columns together.
+const EVENTS_AT_ONCE: usize = 1 << 12;
+
 /// What the history holds, why it is unfit, and the line from which on it is missing.
 pub(crate) type ReadHistory = (Index, Option<Unfit>, Option<u64>);
 
@@ -166,8 +169,12 @@ pub(crate) fn read_history(evidence: &Evidence, part: Part) -> Result<ReadHistor
     let mut unfit = None;
     match &evidence.history {
         History::Events(events) => {
-            for (nth, event) in events.iter().enumerate() {
-                unfit = observe(&mut builder, event.clone(), nth as u64 + 1);
+            let mut lines = 1..;
+            for some in events.chunks(EVENTS_AT_ONCE) {
+                let mut columns = Columns::default();
+                let each = some.iter().zip(&mut lines);
+                each.for_each(|(event, line)| columns.push(line, event.clone()));
+                unfit = builder.observe(&columns).err();
                 if unfit.is_some() {
                     break;
                 }
@@ -175,18 +182,11 @@ pub(crate) fn read_history(evidence: &Evidence, part: Part) -> Result<ReadHistor
         }
         History::File(file) => {
             let read = read_ahead(HistoryReader::open(file)?, |columns| {
-                let mut rows = columns.rows();
-                let unfit =
-                    rows.find_map(|row| observe(&mut builder, columns.event(&row), row.head.line));
-                unfit.map_or(Continue(()), Break)
+                builder.observe(columns).map_or_else(Break, Continue)
             })?;
             unfit = read.broke_off;
             dropped_line = read.dropped_line;
         }
     }
     Ok((builder.finish(), unfit, dropped_line))
-}
-
-fn observe(builder: &mut Builder<'_>, event: Event, line: u64) -> Option<Unfit> {
-    builder.observe(event).err().map(|why| Unfit { line, why })
 }

@@ -1,12 +1,14 @@
 //! Observes events in order, pairs invocations with completions, and fills the index.
 
 mod completion;
+mod invocation;
 
 use std::{collections::BTreeMap, fmt};
 
 use highwater_history::{
     Event, EventValue, Key, TimeNs,
-    event::{EventKind, Function, MicroOp, NOTE, Process},
+    columns::{Columns, Head, KeyAt, Row},
+    event::{EventKind, Function, NOTE, Process},
     promise::Promises,
     types::ProcessId,
 };
@@ -17,7 +19,7 @@ use super::{
     GroupCommit, Index, KeyId, KeyIndex,
     foreign::Foreign,
     groups,
-    operations::{OpId, Operation, Outcome, Requests},
+    operations::{OpId, Outcome},
     order::Order,
     records::RecordId,
 };
@@ -45,16 +47,22 @@ impl fmt::Display for Unfit {
 pub struct Builder<'a> {
     index: Index,
     promises: Option<&'a Promises>,
-    pending: Vec<Option<Pending>>,
+    /// The operation in flight of each process, and room for the next one's.
+    pending: Vec<Pending>,
     /// Group commits, as far as their invocations or completions tell.
     commits: BTreeMap<OpId, GroupCommit>,
     foreign: Foreign,
     last: Option<(u64, TimeNs)>,
-    last_key: Option<KeyId>,
+    /// The keys that the columns at hand name, as far as they were met.
+    here: Vec<KeyId>,
 }
 
-/// An operation in flight.
+/// Stands for no key.
+const NO_KEY: KeyId = KeyId::MAX;
+
+/// An operation in flight, or what is left of one.
 struct Pending {
+    in_flight: bool,
     op: OpId,
     f: Function,
     sends: Vec<PendingSend>,
@@ -69,6 +77,30 @@ struct PendingSend {
     value: highwater_history::Value,
     /// None where the key belongs to another part.
     record: Option<RecordId>,
+}
+
+/// What an event of a client says.
+struct Said<'a> {
+    number: ProcessId,
+    f: &'a Function,
+    row: Row<'a>,
+    columns: &'a Columns,
+}
+
+impl<'a> Said<'a> {
+    fn head(&self) -> &Head {
+        &self.row.head
+    }
+
+    /// What it says beside its micro-operations.
+    fn detail(&self) -> Option<&'a Event> {
+        self.row.detail()
+    }
+
+    /// A value that is no list of micro-operations.
+    fn value(&self) -> &'a EventValue {
+        self.detail().map_or(&EventValue::None, |event| &event.value)
+    }
 }
 
 impl<'a> Builder<'a> {
@@ -86,25 +118,46 @@ impl<'a> Builder<'a> {
             commits: BTreeMap::new(),
             foreign: Foreign::default(),
             last: None,
-            last_key: None,
+            here: Vec::new(),
         }
     }
 
-    /// Takes one event; an error ends the judgement.
-    pub fn observe(&mut self, event: Event) -> Result<(), String> {
-        self.check_order(&event)?;
-        self.digest(&event);
-        match (&event.process, event.kind) {
-            (Process::Client(number), EventKind::Invoke) => self.invoke(*number, &event),
-            (Process::Client(number), _) => self.complete(*number, &event),
-            (Process::Harness, _) => {
-                self.introduce(event);
-                Ok(())
-            }
-            (Process::Nemesis | Process::Other(_), _) => {
-                self.index.others.push(event);
-                Ok(())
-            }
+    /// Takes events in order, until one ends the judgement.
+    pub fn observe(&mut self, columns: &Columns) -> Result<(), Unfit> {
+        self.here.clear();
+        self.here.resize(columns.keys().len(), NO_KEY);
+        for row in columns.rows() {
+            let line = row.head.line;
+            self.take(columns, row).map_err(|why| Unfit { line, why })?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, columns: &Columns, row: Row<'_>) -> Result<(), String> {
+        self.check_order(&row.head)?;
+        self.digest(&row.head);
+        let said = match (row.head.shape.function(), row.detail()) {
+            (Some(f), _) => Said { number: row.head.process, f, row, columns },
+            (None, Some(event)) => match event.process {
+                Process::Client(number) => Said { number, f: &event.f, row, columns },
+                _ => {
+                    self.take_other(event);
+                    return Ok(());
+                }
+            },
+            (None, None) => unreachable!("what stands in no column stands beside them"),
+        };
+        match row.head.kind {
+            EventKind::Invoke => self.invoke(&said),
+            EventKind::Ok | EventKind::Fail | EventKind::Info => self.complete(&said),
+        }
+    }
+
+    /// An event of somebody who is no client.
+    fn take_other(&mut self, event: &Event) {
+        match &event.process {
+            Process::Harness => self.introduce(event),
+            _ => self.index.others.push(event.clone()),
         }
     }
 
@@ -125,14 +178,22 @@ impl<'a> Builder<'a> {
         self.index
     }
 
-    fn digest(&mut self, event: &Event) {
+    fn digest(&mut self, event: &Head) {
+        if self.is_whole() {
+            return;
+        }
         let digest = &mut self.index.digest;
         digest.events += 1;
         digest.take(event.index);
         digest.take(event.time << 2 | event.kind as u64);
     }
 
-    fn check_order(&mut self, event: &Event) -> Result<(), String> {
+    /// Whether all keys are judged here: nobody compares what was read.
+    fn is_whole(&self) -> bool {
+        self.index.part == Part::WHOLE
+    }
+
+    fn check_order(&mut self, event: &Head) -> Result<(), String> {
         if let Some((index, time)) = self.last {
             if event.index <= index {
                 return Err(format!("index {} does not rise above {index}", event.index));
@@ -160,87 +221,19 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn introduce(&mut self, event: Event) {
-        match event.value {
-            EventValue::Open(client) => self.index.processes.open(*client),
+    fn introduce(&mut self, event: &Event) {
+        match &event.value {
+            EventValue::Open(client) => self.index.processes.open((**client).clone()),
             EventValue::OpenTopic(topic) => {
                 let key = self.key(&topic.key);
-                self.index.keys[key as usize].topic = Some(*topic);
+                self.index.keys[key as usize].topic = Some((**topic).clone());
             }
             EventValue::Other(Value::String(note))
                 if event.f.as_str() == NOTE && self.index.notes.len() < MOST_NOTES =>
             {
-                self.index.notes.push(note);
+                self.index.notes.push(note.clone());
             }
             _ => {}
-        }
-    }
-
-    fn invoke(&mut self, number: ProcessId, event: &Event) -> Result<(), String> {
-        if let Function::Other(name) = &event.f {
-            *self.index.unknown_operations.entry(name.to_string()).or_default() += 1;
-        }
-        let process = self.index.processes.intern(number);
-        self.pending.resize_with(self.index.processes.len(), || None);
-        if self.pending[process as usize].is_some() {
-            return Err(format!("process {number} invokes while an operation is in flight"));
-        }
-        let op = self.index.ops.begin(Operation {
-            process,
-            outcome: Outcome::Info,
-            some_ok_read: false,
-            transaction: event.f == Function::Txn,
-            requests: Requests::Untold,
-            node: None,
-            invoked: event.index,
-            completed: None,
-            invoked_at: event.time,
-            sent_at: event.time,
-            completed_at: TimeNs::MAX,
-        });
-        let sends = self.begin_sends(op, &event.value)?;
-        self.note_record_keys(&sends, event);
-        if event.f == Function::Commit {
-            self.note_commit(process, op, event);
-        }
-        let pending = Pending {
-            op,
-            f: event.f.clone(),
-            sends,
-            keys: self.named_keys(&event.value),
-            to_beginning: event.seek_to_beginning,
-        };
-        self.pending[process as usize] = Some(pending);
-        Ok(())
-    }
-
-    fn begin_sends(&mut self, op: OpId, value: &EventValue) -> Result<Vec<PendingSend>, String> {
-        let EventValue::Ops(ops) = value else { return Ok(Vec::new()) };
-        let mut sends = Vec::new();
-        for (micro, op_of) in ops.iter().enumerate() {
-            let MicroOp::Send { key, value, .. } = op_of else { continue };
-            let id = self.key(key);
-            let record = match self.index.part.owns(id) {
-                true => self.index.keys[id as usize].send(*value, op).map(Some),
-                false => self.foreign.send(id, *value).then_some(None),
-            };
-            let again = || format!("value {value} is sent to {key} a second time");
-            let record = record.ok_or_else(again)?;
-            self.index.digest.take(u64::from(id) ^ *value as u64);
-            sends.push(PendingSend { micro, key: id, value: *value, record });
-        }
-        Ok(sends)
-    }
-
-    fn note_record_keys(&mut self, sends: &[PendingSend], event: &Event) {
-        let Some(keys) = event.extra.get("record_keys").and_then(|keys| keys.as_array()) else {
-            return;
-        };
-        for send in sends {
-            let key = keys.get(send.micro).and_then(|key| key.as_str());
-            if let (Some(key), Some(record)) = (key, send.record) {
-                self.index.record_keys.push((key.to_owned(), send.key, record));
-            }
         }
     }
 
@@ -253,28 +246,33 @@ impl<'a> Builder<'a> {
     }
 
     fn key(&mut self, key: &Key) -> KeyId {
-        if let Some(last) = self.last_key
-            && self.index.keys[last as usize].key == *key
-        {
-            return last;
+        if let Some(id) = self.index.ids.get(key) {
+            return *id;
         }
-        let id = match self.index.ids.get(key) {
-            Some(id) => *id,
-            None => {
-                let id = KeyId::try_from(self.index.keys.len()).expect("fewer than 2^32 keys");
-                self.index.ids.insert(key.clone(), id);
-                self.index.keys.push(KeyIndex { key: key.clone(), ..KeyIndex::default() });
-                id
-            }
-        };
-        self.last_key = Some(id);
+        let id = KeyId::try_from(self.index.keys.len()).expect("fewer than 2^32 keys");
+        self.index.ids.insert(key.clone(), id);
+        self.index.keys.push(KeyIndex { key: key.clone(), ..KeyIndex::default() });
+        id
+    }
+
+    /// A key that stands in the columns at hand. Keys are numbered in the order in which events name
+    /// them, wherever the columns begin and end.
+    fn key_at(&mut self, columns: &Columns, at: KeyAt) -> KeyId {
+        let known = self.here[at as usize];
+        if known != NO_KEY {
+            return known;
+        }
+        let id = self.key(&columns.keys()[at as usize]);
+        self.here[at as usize] = id;
         id
     }
 
     /// Decides which operations are certain, now that all reads are known.
     fn settle(&mut self) {
-        for pending in std::mem::take(&mut self.pending).iter().flatten() {
-            self.note_uncertain(pending);
+        for pending in std::mem::take(&mut self.pending) {
+            if pending.in_flight {
+                self.note_uncertain(&pending);
+            }
         }
         let Index { ops, keys, .. } = &mut self.index;
         std::mem::take(&mut self.foreign).settle(ops);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use highwater_history::{Value, event::ReadRecord};
+use highwater_history::Value;
 
 use super::{
     KeyId,
@@ -34,10 +34,10 @@ impl Foreign {
     }
 
     /// Notes what an ok poll returned.
-    pub(super) fn ok_read(&mut self, key: KeyId, read: &[ReadRecord]) {
+    pub(super) fn ok_read(&mut self, key: KeyId, read: impl Iterator<Item = Value>) {
         let of_key = self.key(key);
-        for ReadRecord(_, value) in read {
-            of_key.ok_read.insert(*value);
+        for value in read {
+            of_key.ok_read.insert(value);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use highwater_history::{
     Event, EventValue, Key,
+    columns::Columns,
     event::{Ack, EventError, EventKind, Function, MicroOp, Process, ReadRecord},
 };
 
@@ -21,12 +22,18 @@ fn send(value: i64, ack: Ack) -> Vec<MicroOp> {
     vec![MicroOp::Send { key: Key::from("x"), value, ack }]
 }
 
+fn take(builder: &mut Builder<'_>, event: Event) -> Result<(), String> {
+    let mut columns = Columns::default();
+    columns.push(1, event);
+    builder.observe(&columns).map_err(|unfit| unfit.why)
+}
+
 fn observe(events: Vec<Event>) -> Result<Index, String> {
     let mut builder = Builder::new(None);
     for (nth, mut event) in events.into_iter().enumerate() {
         event.index = nth as u64;
         event.time = event.time.max(nth as u64);
-        builder.observe(event)?;
+        take(&mut builder, event)?;
     }
     Ok(builder.finish())
 }
@@ -109,11 +116,11 @@ fn time_or_index_running_back_is_refused() {
     (first.index, first.time) = (5, 100);
     let mut second = event(8, EventKind::Invoke, Function::Send, send(2, Ack::None));
     (second.index, second.time) = (6, 99);
-    builder.observe(first).expect("the first event is fit");
-    let why = builder.observe(second.clone()).expect_err("time runs back");
+    take(&mut builder, first).expect("the first event is fit");
+    let why = take(&mut builder, second.clone()).expect_err("time runs back");
     assert_eq!(why, "time runs back from 100 to 99 ns");
     (second.index, second.time) = (5, 100);
-    let why = builder.observe(second).expect_err("the index stays");
+    let why = take(&mut builder, second).expect_err("the index stays");
     assert_eq!(why, "index 5 does not rise above 5");
 }
 

@@ -107,12 +107,12 @@ impl Shape {
     }
 
     /// What is done; none where columns do not tell.
-    pub fn function(self) -> Option<Function> {
+    pub fn function(self) -> Option<&'static Function> {
         match self {
             Self::Apart => None,
-            Self::BareSend | Self::Send => Some(Function::Send),
-            Self::BarePoll | Self::Poll => Some(Function::Poll),
-            Self::BareTxn | Self::Txn => Some(Function::Txn),
+            Self::BareSend | Self::Send => Some(&Function::Send),
+            Self::BarePoll | Self::Poll => Some(&Function::Poll),
+            Self::BareTxn | Self::Txn => Some(&Function::Txn),
         }
     }
 
@@ -297,7 +297,7 @@ impl Columns {
         let mut event = match (row.detail(), shape.function()) {
             (Some(event), _) => event.clone(),
             (None, Some(f)) => {
-                Event { node, ..Event::new(time, Process::Client(process), kind, f) }
+                Event { node, ..Event::new(time, Process::Client(process), kind, f.clone()) }
             }
             (None, None) => unreachable!("an event that stands apart is there as a whole"),
         };

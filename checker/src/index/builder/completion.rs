@@ -3,9 +3,9 @@
 use std::num::NonZeroU64;
 
 use highwater_history::{
-    Event, EventValue, Key, Offset, TimeNs,
-    event::{Acks, Attempts, EventError, EventKind, Function, MicroOp, ReadRecord},
-    types::ProcessId,
+    Event, EventValue, Key, Offset, TimeNs, Value,
+    columns::{Op, Reads},
+    event::{Acks, Attempts, EventError, EventKind, Function},
 };
 
 use super::{
@@ -14,48 +14,66 @@ use super::{
         operations::{OpId, Outcome, Requests},
         processes::Assignment,
     },
-    Builder, Pending, PendingSend,
+    Builder, Pending, PendingSend, Said,
 };
 
 /// A client's completion, taken apart.
 struct Completion<'e> {
-    event: &'e Event,
+    said: &'e Said<'e>,
     op: OpId,
     outcome: Outcome,
 }
 
 impl Builder<'_> {
     /// Pairs a completion with its invocation.
-    pub(super) fn complete(&mut self, number: ProcessId, event: &Event) -> Result<(), String> {
-        let process = self.index.processes.intern(number);
-        self.pending.resize_with(self.index.processes.len(), || None);
-        let pending = self.pending[process as usize]
-            .take()
-            .ok_or_else(|| format!("process {number} completes what it never invoked"))?;
-        if pending.f != event.f {
-            let (began, ended) = (pending.f.as_str(), event.f.as_str());
-            return Err(format!("process {number} invokes {began} and completes {ended}"));
+    pub(super) fn complete(&mut self, said: &Said<'_>) -> Result<(), String> {
+        let process = self.process(said);
+        let mut pending = std::mem::take(&mut self.pending[process as usize]);
+        if !pending.in_flight {
+            return Err(format!("process {} completes what it never invoked", said.number));
         }
-        let outcome = effective_outcome(event);
+        if pending.f != *said.f {
+            let (began, ended) = (pending.f.as_str(), said.f.as_str());
+            return Err(format!("process {} invokes {began} and completes {ended}", said.number));
+        }
+        let (head, detail) = (said.head(), said.detail());
+        let outcome = effective_outcome(head.kind, detail);
         let operation = self.index.ops.get_mut(pending.op);
         operation.outcome = outcome;
-        operation.requests = requests(event);
-        operation.sent_at = sent_at(event).unwrap_or(operation.sent_at).max(operation.invoked_at);
-        operation.node = event.node;
-        operation.completed = NonZeroU64::new(event.index);
-        operation.completed_at = event.time;
-        let completion = Completion { event, op: pending.op, outcome };
+        operation.requests = detail.map_or(operation.requests, requests);
+        let sent_at = detail.and_then(sent_at).unwrap_or(operation.sent_at);
+        operation.sent_at = sent_at.max(operation.invoked_at);
+        operation.node = head.node;
+        operation.completed = NonZeroU64::new(head.index);
+        operation.completed_at = head.time;
+        let completion = Completion { said, op: pending.op, outcome };
         self.complete_sends(process, &completion, &pending)?;
         self.complete_polls(&completion);
-        self.note_attempts(&completion, &pending);
+        if let Some(event) = detail {
+            self.complete_details(process, &completion, &pending, event);
+        }
         if outcome == Outcome::Info {
             self.note_uncertain(&pending);
         }
+        self.note_assignment(process, &completion, &mut pending);
+        pending.in_flight = false;
+        self.pending[process as usize] = pending;
+        Ok(())
+    }
+
+    /// What a completion says beside its micro-operations.
+    fn complete_details(
+        &mut self,
+        process: u32,
+        completion: &Completion<'_>,
+        pending: &Pending,
+        event: &Event,
+    ) {
+        self.note_reads(completion, event);
+        self.note_attempts(event, pending);
         if pending.f == Function::Commit {
             self.note_commit(process, completion.op, event);
         }
-        self.note_assignment(process, &completion, pending);
-        Ok(())
     }
 
     fn complete_sends(
@@ -64,39 +82,33 @@ impl Builder<'_> {
         completion: &Completion<'_>,
         pending: &Pending,
     ) -> Result<(), String> {
-        let acked = match &completion.event.value {
-            EventValue::Ops(ops) => {
-                let acked = ops.iter().filter_map(|op| match op {
-                    MicroOp::Send { key, value, ack } => Some((key, *value, ack.offset())),
-                    MicroOp::Poll { .. } => None,
-                });
-                Some(acked.collect::<Vec<_>>())
+        let Some(ops) = completion.said.row.ops() else {
+            for send in &pending.sends {
+                self.complete_send(process, send, micro_outcome(completion, send.micro), None);
             }
-            _ => None,
+            return Ok(());
         };
-        if let Some(acked) = &acked
-            && acked.len() != pending.sends.len()
-        {
-            let (told, asked) = (acked.len(), pending.sends.len());
+        let told = || ops.iter().filter(|op| matches!(op, Op::Send { .. }));
+        if told().count() != pending.sends.len() {
+            let (told, asked) = (told().count(), pending.sends.len());
             return Err(format!("a completion names {told} sends, its invocation {asked}"));
         }
-        for (nth, send) in pending.sends.iter().enumerate() {
-            let told = acked.as_ref().map(|acked| acked[nth]);
-            if let Some((key, value, _)) = told {
-                self.check_same_send(send, key, value)?;
-            }
+        for (send, told) in pending.sends.iter().zip(told()) {
+            let Op::Send { key, value, ack } = *told else { continue };
+            let key = self.key_at(completion.said.columns, key);
+            self.check_same_send(send, key, value)?;
             let outcome = micro_outcome(completion, send.micro);
-            let offset = told.and_then(|(_, _, offset)| offset);
-            self.complete_send(process, send, outcome, offset);
+            self.complete_send(process, send, outcome, ack.offset());
         }
         Ok(())
     }
 
-    fn check_same_send(&self, send: &PendingSend, key: &Key, value: i64) -> Result<(), String> {
-        let (asked, of) = (send.value, &self.index.keys[send.key as usize].key);
-        if of == key && asked == value {
+    fn check_same_send(&self, send: &PendingSend, key: KeyId, value: Value) -> Result<(), String> {
+        let asked = send.value;
+        if send.key == key && asked == value {
             return Ok(());
         }
+        let [key, of] = [key, send.key].map(|id| &self.index.keys[id as usize].key);
         Err(format!("a completion names value {value} of {key}, its invocation {asked} of {of}"))
     }
 
@@ -131,16 +143,17 @@ impl Builder<'_> {
     }
 
     fn complete_polls(&mut self, completion: &Completion<'_>) {
-        let event = completion.event;
-        if let EventValue::Ops(ops) = &event.value {
-            for op in ops {
-                let MicroOp::Poll { records: Some(keys) } = op else { continue };
-                for (key, records) in keys {
-                    let key = self.key(key);
-                    self.read(key, completion, records);
-                }
+        let row = &completion.said.row;
+        for op in row.ops().unwrap_or_default() {
+            let Op::Polled { from, to } = *op else { continue };
+            for (key, reads) in row.polled(from, to) {
+                let key = self.key_at(completion.said.columns, key);
+                self.read(key, completion, reads);
             }
         }
+    }
+
+    fn note_reads(&mut self, completion: &Completion<'_>, event: &Event) {
         for (key, runs) in event.leader_epochs.iter().flatten() {
             let Some(index) = self.own(key) else { continue };
             for run in runs {
@@ -165,20 +178,24 @@ impl Builder<'_> {
         self.index.part.owns(id).then(|| &mut self.index.keys[id as usize])
     }
 
-    fn read(&mut self, key: KeyId, completion: &Completion<'_>, read: &[ReadRecord]) {
+    fn read(&mut self, key: KeyId, completion: &Completion<'_>, read: Reads<'_>) {
         let Completion { op, outcome, .. } = *completion;
-        self.index.digest.take(u64::from(key));
-        for ReadRecord(offset, value) in read {
-            self.index.digest.take(offset.map_or(u64::MAX, |at| at as u64) ^ (*value as u64) << 8);
+        if !self.is_whole() {
+            self.index.digest.take(u64::from(key));
+            for (offset, value) in read.iter() {
+                self.index
+                    .digest
+                    .take(offset.map_or(u64::MAX, |at| at as u64) ^ (value as u64) << 8);
+            }
         }
         if !self.index.part.owns(key) {
             if outcome == Outcome::Ok {
-                self.foreign.ok_read(key, read);
+                self.foreign.ok_read(key, read.iter().map(|(_, value)| value));
             }
             return;
         }
         let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
-        for &ReadRecord(offset, value) in read {
+        for (offset, value) in read.iter() {
             let guess = reads.named(offset).filter(|record| records.value(*record) == value);
             let record = guess.unwrap_or_else(|| records.intern(value));
             records.note_read(record, op, outcome);
@@ -196,8 +213,7 @@ impl Builder<'_> {
         }
     }
 
-    fn note_attempts(&mut self, completion: &Completion<'_>, pending: &Pending) {
-        let event = completion.event;
+    fn note_attempts(&mut self, event: &Event, pending: &Pending) {
         if let Some(id) = event.id {
             let newest =
                 self.index.newest_epochs.entry(id.producer_id).or_insert(id.producer_epoch);
@@ -226,7 +242,12 @@ impl Builder<'_> {
         self.commits.insert(op, GroupCommit { op, process, group, generation, offsets });
     }
 
-    fn note_assignment(&mut self, process: u32, completion: &Completion<'_>, pending: Pending) {
+    fn note_assignment(
+        &mut self,
+        process: u32,
+        completion: &Completion<'_>,
+        pending: &mut Pending,
+    ) {
         let subscribed = match pending.f {
             Function::Assign => false,
             Function::Subscribe => true,
@@ -235,40 +256,43 @@ impl Builder<'_> {
         if completion.outcome == Outcome::Fail {
             return;
         }
-        let keys = match &completion.event.value {
-            EventValue::Keys(_) => self.named_keys(&completion.event.value),
-            _ => pending.keys,
+        let value = completion.said.value();
+        let keys = match value {
+            EventValue::Keys(_) => self.named_keys(value),
+            _ => std::mem::take(&mut pending.keys),
         };
+        let to_beginning = completion.said.detail().is_some_and(|event| event.seek_to_beginning);
         self.index.processes.get_mut(process).assignments.push(Assignment {
-            event: completion.event.index,
+            event: completion.said.head().index,
             keys,
-            to_beginning: pending.to_beginning || completion.event.seek_to_beginning,
+            to_beginning: pending.to_beginning || to_beginning,
             subscribed,
         });
     }
 }
 
 /// How an operation ended; a definite error of a client with hidden retries says nothing (rule 40).
-fn effective_outcome(event: &Event) -> Outcome {
-    match event.kind {
+fn effective_outcome(kind: EventKind, detail: Option<&Event>) -> Outcome {
+    let hidden = detail.is_some_and(|event| event.attempts == Some(Attempts::Hidden));
+    match kind {
         EventKind::Ok => Outcome::Ok,
-        EventKind::Fail if event.attempts != Some(Attempts::Hidden) => Outcome::Fail,
+        EventKind::Fail if !hidden => Outcome::Fail,
         EventKind::Fail | EventKind::Info | EventKind::Invoke => Outcome::Info,
     }
 }
 
 /// How one micro-operation ended, where it differs from the whole.
 fn micro_outcome(completion: &Completion<'_>, micro: usize) -> Outcome {
-    let errors = completion.event.errors.as_ref();
-    match errors.and_then(|errors| errors.get(micro)).and_then(Option::as_ref) {
+    let error = |event: &'_ Event| event.errors.as_ref()?.get(micro)?.clone();
+    let detail = completion.said.detail();
+    let definite = |event: &Event, error: &EventError| {
+        event.attempts != Some(Attempts::Hidden) && error.is_definite()
+    };
+    match detail.and_then(|event| Some((event, error(event)?))) {
         None => completion.outcome,
-        Some(error) if is_definite(error, completion.event) => Outcome::Fail,
+        Some((event, error)) if definite(event, &error) => Outcome::Fail,
         Some(_) => Outcome::Info,
     }
-}
-
-fn is_definite(error: &EventError, event: &Event) -> bool {
-    event.attempts != Some(Attempts::Hidden) && error.is_definite()
 }
 
 /// When the last request of an operation left: the one that was answered.
