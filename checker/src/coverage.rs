@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use highwater_history::{event::Acks, outcome::FaultStatus, verdict::Coverage};
 
-use crate::{
-    evidence::Evidence,
-    fold::Tally,
-    index::records::{RecordId, Records},
-    view::KeyView,
-};
+use crate::{evidence::Evidence, fold::Tally, view::KeyView};
 
 /// Every floor of the manifest's workload with what was got.
 pub fn floors(evidence: &Evidence, tally: &Tally) -> Vec<Coverage> {
@@ -56,17 +51,44 @@ fn counted(evidence: &Evidence, tally: &Tally) -> BTreeMap<String, u64> {
     got
 }
 
-/// Records of some kind by the acks level that they were sent with.
-pub fn by_acks(
-    keys: &[KeyView<'_>],
-    counts: impl Fn(&Records, RecordId) -> bool,
-) -> BTreeMap<Acks, u64> {
-    let mut by_acks = BTreeMap::new();
+/// Records by the acks level that they were sent with.
+#[derive(Default)]
+pub struct ByAcks {
+    /// Sent.
+    pub sent: BTreeMap<Acks, u64>,
+    /// Acknowledged.
+    pub acknowledged: BTreeMap<Acks, u64>,
+}
+
+/// Counts the records of keys.
+pub fn by_acks(keys: &[KeyView<'_>]) -> ByAcks {
+    let mut by_acks = ByAcks::default();
     for view in keys {
         let records = &view.key.records;
-        for record in records.ids().filter(|record| counts(records, *record)) {
-            *by_acks.entry(view.sent_acks(record)).or_default() += 1;
+        // Neighbours are of one operation, or at least of one kind.
+        let mut last: Option<(Acks, u64, u64)> = None;
+        for record in &view.key.sends {
+            let acks = view.sent_acks(*record);
+            let acknowledged = u64::from(records.is_acknowledged(*record));
+            match &mut last {
+                Some((known, sent, of_them)) if *known == acks => {
+                    *sent += 1;
+                    *of_them += acknowledged;
+                }
+                _ => by_acks.add(last.replace((acks, 1, acknowledged))),
+            }
         }
+        by_acks.add(last);
     }
     by_acks
+}
+
+impl ByAcks {
+    fn add(&mut self, counted: Option<(Acks, u64, u64)>) {
+        let Some((acks, sent, acknowledged)) = counted else { return };
+        *self.sent.entry(acks).or_default() += sent;
+        if acknowledged > 0 {
+            *self.acknowledged.entry(acks).or_default() += acknowledged;
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
     claim::{self, Entry, Judge},
     coverage::by_acks,
     finding::{Findings, Room},
-    index::{Digest, KeyId, Unfit, records::Records},
+    index::{Digest, KeyId, Unfit},
     parallel,
     part::Part,
     view::{KeyView, RunView},
@@ -89,7 +89,7 @@ impl Tally {
         unfit: Option<Unfit>,
         notes: Vec<String>,
     ) -> Self {
-        let sent = |records: &Records, record| records.sender(record).is_some();
+        let by_acks = by_acks(keys);
         Self {
             part: run.index.part,
             digest: run.index.digest,
@@ -97,8 +97,8 @@ impl Tally {
             notes,
             counts: run.index.counts,
             ok_read: run.index.ok_read,
-            sent_by_acks: by_acks(keys, sent).into_iter().collect(),
-            acknowledged_by_acks: by_acks(keys, Records::is_acknowledged).into_iter().collect(),
+            sent_by_acks: by_acks.sent.into_iter().collect(),
+            acknowledged_by_acks: by_acks.acknowledged.into_iter().collect(),
             leader_changes: run.leadership.leader_changes(run.index),
             keys: keys.iter().map(|view| view.key.key.clone()).collect(),
             missing: whole::without_final_log(run, keys),

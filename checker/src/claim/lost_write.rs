@@ -87,13 +87,10 @@ struct Polls {
 
 impl Polls {
     fn of(view: &KeyView<'_>) -> Self {
-        let polls = view.key.reads.polls();
-        let ok = polls.filter(|(run, _)| view.op(run.op).outcome == Outcome::Ok);
+        let reads = &view.key.reads;
+        let ok = reads.runs().filter(|run| view.op(run.op).outcome == Outcome::Ok);
         let mut since: Vec<_> = ok
-            .filter_map(|(run, read)| {
-                let highest = read.filter_map(|(offset, _)| offset).max()?;
-                Some((view.op(run.op).invoked_at, highest))
-            })
+            .filter_map(|run| Some((view.op(run.op).invoked_at, reads.highest(&run)?.0)))
             .collect();
         since.sort_unstable();
         let mut highest = Offset::MIN;

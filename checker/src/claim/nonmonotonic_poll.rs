@@ -43,12 +43,13 @@ struct Position {
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let mut positions: BTreeMap<u32, Position> = BTreeMap::new();
-    for (run, read) in view.key.reads.polls() {
+    for run in view.key.reads.runs() {
         let operation = view.op(run.op);
         let mut last: Option<Offset> = None;
-        for (offset, record) in read {
+        for (offset, record, follows) in view.key.reads.edges(&run) {
             let Some(to) = offset.or_else(|| view.key.order.sole(record)) else { continue };
             match last {
+                Some(_) if follows => {}
                 Some(from) => judge_inside(view, &run, step(view, record, from, to), findings),
                 None => {
                     let position = positions.get(&operation.process);

@@ -85,9 +85,8 @@ fn told_in_order(view: &KeyView<'_>) -> Vec<Told> {
         let is_committed = view.acks(*record) == Acks::All;
         of_op(view.sender(*record).filter(|_| is_committed)?, offset, *record, false)
     });
-    let polls = view.key.reads.polls().filter_map(|(run, read)| {
-        let placed = read.filter_map(|(offset, record)| Some((offset?, record)));
-        let (offset, record) = placed.max_by_key(|(offset, _)| *offset)?;
+    let polls = view.key.reads.runs().filter_map(|run| {
+        let (offset, record) = view.key.reads.highest(&run)?;
         of_op(view.op(run.op), offset, record, true)
     });
     let mut told: Vec<Told> = sends.chain(polls).collect();

@@ -100,9 +100,9 @@ fn of_key(view: &KeyView<'_>) -> Vec<Parts> {
 
 /// The highest offset that ok polls of a key returned, where no final log is known.
 fn read_to(view: &KeyView<'_>) -> Option<Offset> {
-    let polls = view.key.reads.polls();
-    let ok = polls.filter(|(run, _)| view.op(run.op).outcome == Outcome::Ok);
-    ok.flat_map(|(_, read)| read).filter_map(|(offset, _)| offset).max()
+    let reads = &view.key.reads;
+    let ok = reads.runs().filter(|run| view.op(run.op).outcome == Outcome::Ok);
+    ok.filter_map(|run| Some(reads.highest(&run)?.0)).max()
 }
 
 fn is_there(view: &KeyView<'_>, record: RecordId) -> bool {

@@ -61,6 +61,11 @@ impl Log {
         self.held.shrink_to_fit();
     }
 
+    /// The first offset and the records from there on, if every named offset is among them.
+    pub fn table(&self) -> Option<(Offset, &[RecordId])> {
+        self.far.is_empty().then_some((self.first, &self.held))
+    }
+
     fn place(&self, offset: Offset) -> Option<usize> {
         offset.checked_sub(self.first).and_then(|above| usize::try_from(above).ok())
     }

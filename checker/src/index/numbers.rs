@@ -19,6 +19,7 @@ const NONE: u32 = u32::MAX;
 /// Slots looked at for one number.
 const PROBES: usize = 64;
 const FIRST_SLOTS: usize = 16;
+const NEIGHBOURS_BITS: u32 = 8;
 /// 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -76,10 +77,7 @@ impl Numbers {
             return Slot::Crowded;
         }
         let mask = self.slots.len() - 1;
-        // Fibonacci's multiplier spreads numbers that rise by one or by the same step; its product's
-        // high bits are the best.
-        let product = (number as u64).wrapping_mul(MULTIPLIER);
-        let first = (product >> (u64::BITS - self.slots.len().trailing_zeros())) as usize;
+        let first = home(number, self.slots.len());
         for at in (first..first + PROBES).map(|at| at & mask) {
             let position = self.slots[at];
             if position == NONE {
@@ -105,6 +103,16 @@ impl Numbers {
             }
         }
     }
+}
+
+/// Where a number's places begin. Numbers near each other have places near each other, since whoever
+/// asks for one asks for its neighbours next; Fibonacci's multiplier spreads the neighbourhoods, and
+/// its product's high bits are the best.
+fn home(number: i64, slots: usize) -> usize {
+    let neighbourhood = (number >> NEIGHBOURS_BITS) as u64;
+    let within = number as usize & ((1 << NEIGHBOURS_BITS) - 1);
+    let spread = neighbourhood.wrapping_mul(MULTIPLIER) >> (u64::BITS - slots.trailing_zeros());
+    spread as usize + within
 }
 
 /// What the places of a number hold.
@@ -143,23 +151,18 @@ mod tests {
 
     #[test]
     fn numbers_that_share_their_places_are_found_all_the_same() {
-        // Their products are small: all high bits are zero.
-        let inverse = inverse_of_the_multiplier();
-        let numbers: Vec<i64> =
-            (0..1_000).map(|nth: u64| nth.wrapping_mul(inverse) as i64).collect();
+        let slots = 2048;
+        let neighbourhoods = (0..1_i64 << 20).map(|nth| nth << NEIGHBOURS_BITS);
+        let crowded = neighbourhoods.filter(|number| home(*number, slots) == 5).take(4);
+        let numbers: Vec<i64> = crowded.flat_map(|first| first..first + 250).collect();
         let mut interned = Numbers::default();
         for (nth, number) in numbers.iter().enumerate() {
             assert_eq!(interned.intern(*number), (nth as u32, true));
         }
-        assert!(!interned.crowded.is_empty());
+        assert_eq!(interned.slots.len(), slots);
+        assert!(interned.crowded.len() > 100);
         for (nth, number) in numbers.iter().enumerate() {
             assert_eq!(interned.get(*number), Some(nth as u32));
         }
-    }
-
-    fn inverse_of_the_multiplier() -> u64 {
-        (0..6).fold(MULTIPLIER, |inverse, _| {
-            inverse.wrapping_mul(2_u64.wrapping_sub(MULTIPLIER.wrapping_mul(inverse)))
-        })
     }
 }

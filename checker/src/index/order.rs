@@ -56,8 +56,7 @@ impl Order {
                 last_seen[record as usize] = offset;
             }
         }
-        for (offset, record) in reads.iter() {
-            let Some(offset) = offset else { continue };
+        for (offset, record) in reads.places() {
             if last_seen[record as usize] != offset {
                 pairs.push((offset, record));
                 last_seen[record as usize] = offset;

@@ -131,19 +131,8 @@ impl Reads {
         &'a self,
         run: &PollRun,
     ) -> impl Iterator<Item = (Option<Offset>, RecordId)> + use<'a> {
-        let pieces = &self.pieces[run.pieces.start as usize..run.pieces.end as usize];
-        let mut strange = self.strange[run.strange as usize..].iter();
-        let each = |piece: &Piece| {
-            let piece = *piece;
-            (0..piece.len()).map(move |read| (piece, piece.offset_of(read)))
-        };
-        pieces.iter().flat_map(each).map(move |(piece, offset)| {
-            let record = match piece.is_strange() {
-                true => strange.next().copied(),
-                false => self.log.at(offset),
-            };
-            let record = record.expect("a read has its record in the log or apart");
-            (Some(offset).filter(|offset| *offset != NO_OFFSET), record)
+        self.pieces_of(run).flat_map(move |(piece, strange)| {
+            (0..piece.len()).map(move |read| self.read_of(piece, strange, read))
         })
     }
 
@@ -156,6 +145,85 @@ impl Reads {
             let read = self.of(&run);
             (run, read)
         })
+    }
+
+    /// What an operation read, but for the middle of stretches whose offsets rise by one; and
+    /// whether a read follows on the one before through such a stretch.
+    pub fn edges<'a>(
+        &'a self,
+        run: &PollRun,
+    ) -> impl Iterator<Item = (Option<Offset>, RecordId, bool)> + use<'a> {
+        self.pieces_of(run).flat_map(move |(piece, strange)| {
+            let last = piece.len() - 1;
+            let is_edge = move |read: &u32| *read == 0 || *read == last || piece.from == NO_OFFSET;
+            let step = if piece.from == NO_OFFSET { 1 } else { last.max(1) as usize };
+            (0..=last).step_by(step).filter(is_edge).map(move |read| {
+                let (offset, record) = self.read_of(piece, strange, read);
+                (offset, record, read > 0 && offset.is_some())
+            })
+        })
+    }
+
+    /// The highest offset that an operation read, with the record.
+    pub fn highest(&self, run: &PollRun) -> Option<(Offset, RecordId)> {
+        let lasts = self.pieces_of(run).filter_map(|(piece, strange)| {
+            let (offset, record) = self.read_of(piece, strange, piece.len() - 1);
+            Some((offset?, record))
+        });
+        lasts.max_by_key(|(offset, _)| *offset)
+    }
+
+    /// Where records were read, each place once or more often.
+    pub fn places(&self) -> Vec<(Offset, RecordId)> {
+        let Some((first, table)) = self.log.table() else {
+            return self.iter().filter_map(|(offset, record)| Some((offset?, record))).collect();
+        };
+        // How many polls begin or end to cover each place of the table.
+        let mut changes = vec![0_i32; table.len() + 1];
+        let mut places = Vec::new();
+        for run in self.runs() {
+            for (piece, strange) in self.pieces_of(&run) {
+                if piece.is_strange() {
+                    let reads = (0..piece.len()).map(|read| self.read_of(piece, strange, read));
+                    places.extend(reads.filter_map(|(offset, record)| Some((offset?, record))));
+                } else {
+                    let from = (piece.from - first) as usize;
+                    changes[from] += 1;
+                    changes[from + piece.len() as usize] -= 1;
+                }
+            }
+        }
+        let mut covered = 0;
+        for ((offset, record), change) in (first..).zip(table).zip(changes) {
+            covered += change;
+            if covered > 0 {
+                places.push((offset, *record));
+            }
+        }
+        places
+    }
+
+    /// The pieces of a run, each with the position of its strange records.
+    fn pieces_of<'a>(&'a self, run: &PollRun) -> impl Iterator<Item = (Piece, u32)> + use<'a> {
+        let pieces = &self.pieces[run.pieces.start as usize..run.pieces.end as usize];
+        let mut strange = run.strange;
+        pieces.iter().map(move |piece| {
+            let at = strange;
+            if piece.is_strange() {
+                strange += piece.len();
+            }
+            (*piece, at)
+        })
+    }
+
+    fn read_of(&self, piece: Piece, strange: u32, read: u32) -> (Option<Offset>, RecordId) {
+        let offset = piece.offset_of(read);
+        let record = match piece.is_strange() {
+            true => self.strange.get((strange + read) as usize).copied(),
+            false => self.log.at(offset),
+        };
+        let record = record.expect("a read has its record in the log or apart");
+        (Some(offset).filter(|offset| *offset != NO_OFFSET), record)
     }
 
     /// Every read.
@@ -214,6 +282,26 @@ mod tests {
             let by_run: Vec<Vec<_>> = runs.map(|run| reads.of(&run).collect()).collect();
             prop_assert_eq!(&by_run, &polls);
             prop_assert_eq!(reads.iter().collect::<Vec<_>>(), polls.concat());
+            let placed = |(offset, record): &(Option<Offset>, u32)| Some(((*offset)?, *record));
+            let places: BTreeSet<_> = reads.places().into_iter().collect();
+            prop_assert_eq!(places, polls.concat().iter().filter_map(placed).collect());
+            for (run, poll) in reads.runs().zip(&polls) {
+                prop_assert_eq!(reads.highest(&run), poll.iter().filter_map(placed).max_by_key(|p| p.0));
+                let all: Vec<_> = reads.edges(&run).collect();
+                // Between two edges that follow on each other stands what rises by one.
+                let mut whole: Vec<(Option<Offset>, u32)> = Vec::new();
+                for (offset, record, follows) in all {
+                    while let (true, Some(Some(last)), Some(to)) =
+                        (follows, whole.last().map(|(last, _)| *last), offset)
+                        && last + 1 < to
+                    {
+                        let middle = (Some(last + 1), poll[whole.len()].1);
+                        whole.push(middle);
+                    }
+                    whole.push((offset, record));
+                }
+                prop_assert_eq!(&whole, poll);
+            }
         }
     }
 }
