@@ -15,8 +15,8 @@ use highwater_history::{
 };
 
 /// Writes a history in another format, as the suffixes say: .jsonl is ours, .edn is Jepsen's, each
-/// also with .gz or .zst; .hwh is ours in binary. Exit status: 0 converted, 64 wrong option or file, 70 failure of this
-/// program or of writing.
+/// also with .gz or .zst; .hwh is ours in binary. Exit status: 0 converted, 64 wrong option or
+/// file, 70 failure of this program or of writing.
 #[derive(Parser)]
 #[command(name = "highwater-convert", version = VERSION)]
 struct Cli {

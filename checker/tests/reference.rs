@@ -108,8 +108,8 @@ fn what_the_model_shows_is_valid() {
     assert!(verdicts[&Validity::Valid] > 6_000, "{verdicts:?}");
 }
 
-/// Where unclean elections are allowed and no metadata log tells of them, what they may have done is
-/// not decided: neither an accusation nor valid. All else is counted.
+/// Where unclean elections are allowed and no metadata log tells of them, what they may have done
+/// is not decided: neither an accusation nor valid. All else is counted.
 #[test]
 fn unclean_elections_that_nobody_tells_of_leave_findings_undecided() {
     let mut undecided = 0;

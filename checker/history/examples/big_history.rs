@@ -1,9 +1,9 @@
 //! Writes a big history, and says how many events a second the recorder took.
 //!
 //! Usage: `big_history FILE [OPERATIONS] [broken]`; `/dev/null` measures the recorder alone,
-//! `/dev/stdout` streams. Half of the operations are sends of one to five records, half are polls of
-//! up to eight records of three partitions: about 445 bytes an operation. A `broken` history's polls
-//! pass over every second record: more anomalies than operations.
+//! `/dev/stdout` streams. Half of the operations are sends of one to five records, half are polls
+//! of up to eight records of three partitions: about 445 bytes an operation. A `broken` history's
+//! polls pass over every second record: more anomalies than operations.
 
 use std::{env, path::Path, process::ExitCode, time::Instant};
 

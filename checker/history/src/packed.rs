@@ -132,6 +132,11 @@ pub(crate) fn pack(named: &Path, text: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Whether a file's name says that it is packed.
+pub(crate) fn is_packed(file: &Path) -> bool {
+    !matches!(Packing::named(file), Packing::None)
+}
+
 /// How bytes are packed.
 pub(crate) enum Packing {
     None,

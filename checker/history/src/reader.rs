@@ -65,8 +65,17 @@ impl HistoryFile {
         Self { path: "standard input".into(), format, is_cut: false, is_stream: true }
     }
 
-    fn text(&self) -> Result<Text, FormatError> {
-        let text = if self.is_stream { standard_input() } else { packed::open(&self.path) };
+    /// What it holds, and whether it is binary.
+    fn text(&self) -> Result<(Text, bool), FormatError> {
+        let text = if self.is_stream {
+            standard_input()
+        } else {
+            packed::open(&self.path).map(|mut text| {
+                // A packed file fails where it is read on.
+                let is_binary = !packed::is_packed(&self.path) && begins_binary(&mut text);
+                (text, is_binary)
+            })
+        };
         text.map_err(|said| FormatError::io(&self.path, said))
     }
 }
@@ -159,11 +168,8 @@ impl HistoryReader {
     /// one is read as such, whatever its name.
     pub fn open(file: impl Into<HistoryFile>) -> Result<Self, FormatError> {
         let file = file.into();
-        let mut text = file.text()?;
-        let format = match begins_binary(&mut text) {
-            true => HistoryFormat::Binary,
-            false => file.format,
-        };
+        let (text, is_binary) = file.text()?;
+        let format = if is_binary { HistoryFormat::Binary } else { file.format };
         Ok(Self(match format {
             HistoryFormat::Jsonl => Input::Jsonl(JsonlReader::of(file.path, file.is_cut, text)),
             HistoryFormat::Edn => Input::Edn(EdnReader::of(&file.path, file.is_cut, text)),

@@ -14,18 +14,18 @@ use crate::{
 /// How much of a stream says how it is packed, or that it is binary.
 const MAGIC_BYTES: usize = MAGIC.len();
 
-/// What comes in on standard input, unpacked.
-pub(crate) fn standard_input() -> io::Result<Text> {
+/// What comes in on standard input, unpacked, and whether it is a binary history.
+pub(crate) fn standard_input() -> io::Result<(Text, bool)> {
     // The descriptor itself: the lock and the small buffer of `Stdin` are not needed.
     text(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-fn text(mut input: impl Read + Send + 'static) -> io::Result<Text> {
+fn text(mut input: impl Read + Send + 'static) -> io::Result<(Text, bool)> {
     let mut first = Vec::with_capacity(MAGIC_BYTES);
     // A pipe may give them one by one.
     input.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut first)?;
-    let packing = packing(&first);
-    packing.unpack(Cursor::new(first).chain(input))
+    let (packing, is_binary) = (packing(&first), first == MAGIC.as_bytes());
+    Ok((packing.unpack(Cursor::new(first).chain(input))?, is_binary))
 }
 
 fn packing(first: &[u8]) -> Packing {
@@ -55,7 +55,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<String> {
         let mut read = String::new();
-        text(Slow(Cursor::new(bytes.to_vec())))?.read_to_string(&mut read).map(|_| read)
+        text(Slow(Cursor::new(bytes.to_vec())))?.0.read_to_string(&mut read).map(|_| read)
     }
 
     fn gzip(text: &[u8]) -> Vec<u8> {

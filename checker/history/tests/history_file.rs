@@ -269,12 +269,11 @@ fn who_breaks_off_before_a_broken_line_is_told_so() {
     let file = file_with(&folder, "h.jsonl", broken.as_bytes());
     for _ in 0..50 {
         let reader = HistoryReader::open(&file).expect("the history opens");
-        let read = read_ahead(reader, |columns| {
-            match columns.rows().any(|row| row.head.line == 2) {
+        let read =
+            read_ahead(reader, |columns| match columns.rows().any(|row| row.head.line == 2) {
                 true => ControlFlow::Break("unfit"),
                 false => ControlFlow::Continue(()),
-            }
-        });
+            });
         let read = read.expect("nobody asks what follows");
         assert_eq!((read.broke_off, read.dropped_line), (Some("unfit"), None));
     }

@@ -38,8 +38,8 @@ pub(super) fn each(history: &History, mut take: impl FnMut(Piece)) -> Result<(),
     match history {
         History::Events(events) => events.iter().cloned().for_each(&mut sort),
         History::File(file) => {
-            read_ahead(HistoryReader::open(file)?, |_, event| {
-                sort(event);
+            read_ahead(HistoryReader::open(file)?, |columns| {
+                columns.rows().for_each(|row| sort(columns.event(&row)));
                 ControlFlow::<()>::Continue(())
             })?;
         }

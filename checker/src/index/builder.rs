@@ -255,8 +255,8 @@ impl<'a> Builder<'a> {
         id
     }
 
-    /// A key that stands in the columns at hand. Keys are numbered in the order in which events name
-    /// them, wherever the columns begin and end.
+    /// A key that stands in the columns at hand. Keys are numbered in the order in which events
+    /// name them, wherever the columns begin and end.
     fn key_at(&mut self, columns: &Columns, at: KeyAt) -> KeyId {
         let known = self.here[at as usize];
         if known != NO_KEY {

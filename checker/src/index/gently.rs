@@ -1,6 +1,6 @@
 //! Vectors that grow by an eighth: most of a big index is in a few vectors.
 
-/// Adds an element; what is taken for those to come is an eighth of what there is, not as much again.
+/// Adds an element; for those to come an eighth of what there is is taken, not as much again.
 pub fn push<T>(all: &mut Vec<T>, element: T) {
     const LEAST: usize = 64;
     if all.len() == all.capacity() {

@@ -1,4 +1,4 @@
-//! Numbers to positions given in order: a hash table of positions, a tree for what collides too often.
+//! Numbers to positions in order: a hash table of positions, a tree for what collides too often.
 
 use std::collections::BTreeMap;
 
@@ -105,9 +105,9 @@ impl Numbers {
     }
 }
 
-/// Where a number's places begin. Numbers near each other have places near each other, since whoever
-/// asks for one asks for its neighbours next; Fibonacci's multiplier spreads the neighbourhoods, and
-/// its product's high bits are the best.
+/// Where a number's places begin. Numbers near each other have places near each other, since
+/// whoever asks for one asks for its neighbours next; Fibonacci's multiplier spreads the
+/// neighbourhoods, and its product's high bits are the best.
 fn home(number: i64, slots: usize) -> usize {
     let neighbourhood = (number >> NEIGHBOURS_BITS) as u64;
     let within = number as usize & ((1 << NEIGHBOURS_BITS) - 1);

@@ -286,7 +286,8 @@ mod tests {
             let places: BTreeSet<_> = reads.places().into_iter().collect();
             prop_assert_eq!(places, polls.concat().iter().filter_map(placed).collect());
             for (run, poll) in reads.runs().zip(&polls) {
-                prop_assert_eq!(reads.highest(&run), poll.iter().filter_map(placed).max_by_key(|p| p.0));
+                let highest = poll.iter().filter_map(placed).max_by_key(|(offset, _)| *offset);
+                prop_assert_eq!(reads.highest(&run), highest);
                 let all: Vec<_> = reads.edges(&run).collect();
                 // Between two edges that follow on each other stands what rises by one.
                 let mut whole: Vec<(Option<Offset>, u32)> = Vec::new();

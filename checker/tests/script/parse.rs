@@ -10,8 +10,8 @@
 //! P 9 x[0:a 1:b/3] y[?:c] info           poll of process 9; a/3 read under leader epoch 3;
 //!                       ?: offset untold; `corrupt=x@5`, `misplaced=x@6`; `rebalanced=x`
 //! T 4 S x a@1 P x[0:b] ok                a transaction; commit is ok, abort is fail
-//! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`); `unheard`:
-//!                       info, and its completion says nothing
+//! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`);
+//!                       `unheard`: info, and its completion says nothing
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
 //! ~ T 4 ...              an operation that ends only after the next one
 //! promise acks=1        what the user says

@@ -80,8 +80,8 @@ impl EdnReader {
         next
     }
 
-    /// So many events, or those that are left, or none at the end. What stands before an error comes
-    /// first.
+    /// So many events, or those that are left, or none at the end. What stands before an error
+    /// comes first.
     pub(crate) fn next_block(&mut self, events: usize) -> Result<Option<Columns>, FormatError> {
         let mut columns = Columns::default();
         while columns.len() < events {
