@@ -4,7 +4,7 @@ use std::{any::Any, fmt};
 
 use highwater_history::Key;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     evidence::Evidence,
@@ -51,12 +51,12 @@ impl Whole<'_> {
 /// Facts of a claim whose type only that claim knows.
 pub(crate) trait AnyFacts: Any + Send {
     /// For a file.
-    fn to_value(&self) -> serde_json::Result<Value>;
+    fn to_json(&self) -> serde_json::Result<Box<RawValue>>;
 }
 
 impl<T: Serialize + Any + Send> AnyFacts for T {
-    fn to_value(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self)
+    fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+        to_raw_value(self)
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) type Facts = Box<dyn AnyFacts>;
 #[derive(Clone, Copy)]
 pub struct Across {
     pub(crate) gather: fn(&RunView<'_>, &[KeyView<'_>]) -> Facts,
-    pub(crate) read: fn(Value) -> serde_json::Result<Facts>,
+    pub(crate) read: fn(&str) -> serde_json::Result<Facts>,
     pub(crate) judge: fn(&Whole<'_>, Vec<Facts>, &mut Findings),
 }
 
@@ -76,7 +76,7 @@ impl Across {
     pub const fn of<G: Gather>() -> Self {
         Self {
             gather: |run, keys| Box::new(G::gather(run, keys)),
-            read: |value| Ok(Box::new(serde_json::from_value::<G::Facts>(value)?)),
+            read: |json| Ok(Box::new(serde_json::from_str::<G::Facts>(json)?)),
             judge: |whole, facts, findings| {
                 let facts = facts.into_iter().map(typed::<G::Facts>);
                 G::judge(whole, facts.collect(), findings);

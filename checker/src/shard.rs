@@ -10,7 +10,7 @@ use highwater_history::{
     format::{Document, write_packed},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::{
     claim::{self, Judge},
@@ -35,7 +35,6 @@ pub struct Shard {
     /// The history's file as it was; none of a stream.
     source: Option<Source>,
     evidence: Beside,
-    #[serde(flatten)]
     tally: Tally,
     claims: Vec<ClaimFile>,
 }
@@ -66,7 +65,7 @@ struct ClaimFile {
     findings: Vec<(Option<KeyId>, Findings)>,
     /// None where the claim gathers none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    facts: Option<Value>,
+    facts: Option<Box<RawValue>>,
 }
 
 impl Document for Shard {
@@ -189,7 +188,7 @@ impl Beside {
 impl ClaimFile {
     fn of(claim: ClaimOfPart) -> Self {
         let ClaimOfPart { name, crashed, findings, facts } = claim;
-        let facts = facts.map(|facts| facts.to_value().expect("facts are plain JSON"));
+        let facts = facts.map(|facts| facts.to_json().expect("facts are plain JSON"));
         Self { claim: name, crashed, findings, facts }
     }
 
@@ -197,9 +196,9 @@ impl ClaimFile {
         let Self { claim, crashed, findings, facts } = self;
         let entry = claim::entry(&claim).ok_or_else(|| format!("unknown claim {claim:?}"))?;
         let facts = match (entry.judge, facts) {
-            (Judge::Across(across), Some(facts)) => {
-                Some((across.read)(facts).map_err(|error| format!("facts of {claim}: {error}"))?)
-            }
+            (Judge::Across(across), Some(facts)) => Some(
+                (across.read)(facts.get()).map_err(|error| format!("facts of {claim}: {error}"))?,
+            ),
             _ => None,
         };
         Ok(ClaimOfPart { name: claim, crashed, findings, facts })

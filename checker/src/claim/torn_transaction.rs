@@ -38,8 +38,10 @@ struct Parts {
     op: OpId,
     key: KeyId,
     events: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Value>,
     /// Those that are gone, and whether they may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     gone: Vec<(Value, Ruling)>,
 }
 

@@ -74,6 +74,7 @@ pub type Node = u32;
 
 /// One precedes another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "(Node, Node, Why)", into = "(Node, Node, Why)")]
 pub struct Link {
     /// Which.
     pub from: Node,
@@ -83,8 +84,21 @@ pub struct Link {
     pub why: Why,
 }
 
+impl From<(Node, Node, Why)> for Link {
+    fn from((from, to, why): (Node, Node, Why)) -> Self {
+        Self { from, to, why }
+    }
+}
+
+impl From<Link> for (Node, Node, Why) {
+    fn from(Link { from, to, why }: Link) -> Self {
+        (from, to, why)
+    }
+}
+
 /// An operation that may have taken effect.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "ActAsList", into = "ActAsList")]
 pub struct Act {
     /// Its number.
     pub op: OpId,
@@ -98,6 +112,23 @@ pub struct Act {
     pub invoked_at: TimeNs,
     /// When it ended; the end of time when it did not.
     pub completed_at: TimeNs,
+}
+
+/// There are many: a part file holds them without the names of their fields.
+type ActAsList = (OpId, ProcessId, u64, Option<u64>, TimeNs, TimeNs);
+
+impl From<ActAsList> for Act {
+    fn from(list: ActAsList) -> Self {
+        let (op, process, invoked, completed, invoked_at, completed_at) = list;
+        Self { op, process, invoked, completed, invoked_at, completed_at }
+    }
+}
+
+impl From<Act> for ActAsList {
+    fn from(act: Act) -> Self {
+        let Act { op, process, invoked, completed, invoked_at, completed_at } = act;
+        (op, process, invoked, completed, invoked_at, completed_at)
+    }
 }
 
 /// Every operation that may have taken effect, in order.
