@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    columns::Columns,
     event::Event,
     format::{FormatError, check_kind, check_version},
     packed::{LineReader, Text},
@@ -66,7 +67,7 @@ impl JsonlReader {
             text.push_str(line);
             first_line.get_or_insert(self.line);
         }
-        Ok(first_line.map(|first_line| LineBlock { first_line, text }))
+        Ok(first_line.map(|first_line| LineBlock { first_line, text, came_from: None }))
     }
 
     fn next_line(&mut self) -> Result<Option<&str>, FormatError> {
@@ -135,15 +136,36 @@ impl JsonlReader {
 }
 
 /// Whole lines of a history; only the file's very last one may lack its end.
-pub(crate) struct LineBlock {
+pub struct LineBlock {
     first_line: u64,
     text: String,
+    /// The lines that events came from which were not JSON there, and may not follow each other.
+    came_from: Option<Vec<u64>>,
 }
 
 impl LineBlock {
+    /// Events as JSON, with the lines that they came from.
+    pub(crate) fn of_columns(columns: &Columns) -> Self {
+        let (mut text, mut came_from) = (String::new(), Vec::with_capacity(columns.len()));
+        for row in columns.rows() {
+            let event = columns.event(&row);
+            text.push_str(&serde_json::to_string(&event).expect("an event is JSON"));
+            text.push('\n');
+            came_from.push(row.head.line);
+        }
+        Self {
+            first_line: came_from.first().copied().unwrap_or(1),
+            text,
+            came_from: Some(came_from),
+        }
+    }
+
     /// Each line with its number, counted from 1.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
-        let number = |(nth, text)| (self.first_line + nth as u64, text);
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        let number = |(nth, text)| match &self.came_from {
+            Some(lines) => (lines[nth], text),
+            None => (self.first_line + nth as u64, text),
+        };
         self.text.split_inclusive('\n').enumerate().map(number)
     }
 }

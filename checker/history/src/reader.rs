@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use crate::jsonl::HISTORY_FORMAT;
+pub use crate::jsonl::{HISTORY_FORMAT, LineBlock};
 use crate::{
     columns::{
         Columns,
@@ -15,7 +15,7 @@ use crate::{
     edn::EdnReader,
     event::Event,
     format::FormatError,
-    jsonl::{JsonlReader, LineBlock},
+    jsonl::JsonlReader,
     packed::{self, Text},
     stream::standard_input,
 };
@@ -225,9 +225,27 @@ impl HistoryReader {
         }
     }
 
+    /// About so many bytes of whole events as JSON lines, or none at the end: for those who want a
+    /// part of each event and want it fast. A line that cannot be parsed goes to
+    /// [`HistoryReader::broken`].
+    pub fn next_lines(&mut self, bytes: usize) -> Result<Option<LineBlock>, FormatError> {
+        let columns = match self.next_block(bytes)? {
+            None => return Ok(None),
+            Some(Block::Lines(lines)) => return Ok(Some(lines)),
+            Some(block) => match block.columns() {
+                (columns, None) => columns,
+                (_, Some(broken)) => {
+                    self.broken(broken.line, &broken.text, broken.why)?;
+                    return Ok(None);
+                }
+            },
+        };
+        Ok(Some(LineBlock::of_columns(&columns)))
+    }
+
     /// What it means that a line is no event: an error, unless it is the incomplete last one, which
     /// is dropped and ends the history.
-    pub(crate) fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
+    pub fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
         match &mut self.0 {
             Input::Jsonl(reader) => reader.broken(line, text, why),
             Input::Edn(reader) => Err(reader.wrong(line, &why)),

@@ -143,3 +143,22 @@ fn reading_ends_behind_what_is_wrong() {
     assert!(why.contains("h.edn: line 6: an operation was expected"), "{why}");
     assert_eq!(lines, [3, 4], "what stands before it is read");
 }
+
+/// Those who take lines get those of our own format, whatever the file's is.
+#[test]
+fn blocks_of_lines_are_json() {
+    let folder = folder();
+    let edn = file_with(&folder, "h.edn", format!("; a comment\n{EDN}"));
+    let binary = folder.path().join("h.hwh");
+    converted(&edn, &binary).expect("it is converted");
+    let ours = file_with(&folder, "h.jsonl", JSONL);
+    for (file, first) in [(&edn, 2), (&binary, 1), (&ours, 1)] {
+        let mut reader = HistoryReader::open(file).expect("the history opens");
+        let mut lines = Vec::new();
+        while let Some(block) = reader.next_lines(1).expect("it is read") {
+            lines.extend(block.lines().map(|(line, text)| (line, text.to_owned())));
+        }
+        let expected = (first..).zip(JSONL.split_inclusive('\n').map(str::to_owned));
+        assert_eq!(lines, expected.collect::<Vec<_>>());
+    }
+}

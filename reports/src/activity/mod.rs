@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, thread};
 use highwater_history::{
     FormatError, Key, TimeNs,
     event::{EventKind, OpenClient, OpenTopic, Process},
-    reader::{Block, HistoryReader},
+    reader::{HistoryReader, LineBlock},
     types::ProcessId,
 };
 use serde::Deserialize;
@@ -77,7 +77,7 @@ impl Activity {
         loop {
             let mut blocks = Vec::new();
             while blocks.len() < workers
-                && let Some(block) = history.next_block(BLOCK_BYTES)?
+                && let Some(block) = history.next_lines(BLOCK_BYTES)?
             {
                 blocks.push(block);
             }
@@ -98,8 +98,9 @@ impl Activity {
 type Glanced<'a> = (u64, &'a str, Result<Glance<'a>, serde_json::Error>);
 
 /// Parses the blocks at the same time; gives their lines in order.
-fn glance_at(blocks: &[Block]) -> impl Iterator<Item = Glanced<'_>> {
-    let parse = |block| Block::lines(block).map(|(n, text)| (n, text, serde_json::from_str(text)));
+fn glance_at(blocks: &[LineBlock]) -> impl Iterator<Item = Glanced<'_>> {
+    let parse =
+        |block| LineBlock::lines(block).map(|(n, text)| (n, text, serde_json::from_str(text)));
     let parsed: Vec<Vec<Glanced<'_>>> = thread::scope(|scope| {
         let workers: Vec<_> =
             blocks.iter().map(|block| scope.spawn(move || parse(block).collect())).collect();
