@@ -29,6 +29,7 @@ fn render(run: &Run) -> Option<Markup> {
         @for (i, claim) in with_findings {
             @let shown: Vec<&Shown> = run.shown.iter().filter(|one| one.claim == i).collect();
             (of_claim(i, claim, &shown))
+            (explained(run, claim))
         }
     })
 }
@@ -58,6 +59,26 @@ fn of_claim(i: usize, claim: &ClaimVerdict, shown: &[&Shown]) -> Markup {
         @if let Some(reason) = &claim.reason { p class="unknown" { (reason) } }
         @for one in shown { (article(one)) }
         (others(claim, shown))
+    }
+}
+
+/// The command that tells of a finding the few events that it takes, with the claim's numbers.
+fn explained(run: &Run, claim: &ClaimVerdict) -> Markup {
+    let of_claim = run.verdict.numbered().filter(|(_, of, _)| of.claim == claim.claim);
+    let numbers: Vec<usize> = of_claim.map(|(number, ..)| number).collect();
+    // Violations have numbers in a row, permitted ones others behind those of all claims.
+    let rows = numbers.chunk_by(|one, next| one + 1 == *next).map(|row| match row {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+        [] => String::new(),
+    });
+    let rows = rows.collect::<Vec<_>>().join(", ");
+    html! {
+        @if !numbers.is_empty() {
+            p class="note" {
+                "Explained one by one: " code { "highwater check FOLDER --explain N" } ", N " (rows)
+            }
+        }
     }
 }
 
