@@ -1,12 +1,13 @@
 //! A run folder: where its files are, and reading those that are there.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
 use crate::{
+    convert::{ConvertError, convert},
     dump_folder::DumpFolder,
     format::{Document, FormatError},
     journal::JournalEntry,
@@ -14,7 +15,7 @@ use crate::{
     manifest::Manifest,
     metadata::MetadataRecord,
     outcome::{Outcome, Written},
-    reader::HistoryReader,
+    reader::{HistoryFile, HistoryFormat, HistoryReader},
     samples::Sample,
     verdict::Verdict,
 };
@@ -41,9 +42,29 @@ impl RunFolder {
         self.path.join("manifest.json")
     }
 
-    /// The history: `history.jsonl`, or that name with `.zst` or `.gz` if only that is there.
+    /// The history: `history.jsonl`, or that name with `.zst` or `.gz`, or `history.hwh`, if only
+    /// that is there.
     pub fn history_path(&self) -> PathBuf {
-        self.lines_path("history.jsonl")
+        let (lines, binary) = (self.lines_path("history.jsonl"), self.binary_path());
+        if !lines.exists() && binary.exists() { binary } else { lines }
+    }
+
+    fn binary_path(&self) -> PathBuf {
+        self.path.join("history.hwh")
+    }
+
+    /// Replaces a history of JSON lines by its binary form, once that is complete.
+    ///
+    /// # Errors
+    /// When the one cannot be read or the other not be written.
+    pub fn make_history_binary(&self) -> Result<(), ConvertError> {
+        let lines = self.history_path();
+        let file = HistoryFile::from(&lines);
+        if file.format == HistoryFormat::Binary {
+            return Ok(());
+        }
+        convert(&file, &self.binary_path(), HistoryFormat::Binary)?;
+        fs::remove_file(&lines).map_err(|said| ConvertError::Write { file: lines, said })
     }
 
     /// The file of this name, or that name with `.zst` or `.gz` if only that is there.

@@ -6,7 +6,8 @@ use highwater_workloads::{Acks, settings::AcksMode};
 
 use super::{Exit, many, out, plan};
 use crate::run::{
-    Asked, Failure, Interrupts, RunArgs, Ui, drawn, execute, judge, setup, tidy::drop_data,
+    Asked, Failure, HistoryFormatOption, Interrupts, RunArgs, Ui, drawn, execute, judge, setup,
+    tidy::drop_data,
 };
 
 /// Runs one experiment, or many.
@@ -74,7 +75,7 @@ pub(super) fn one_of(
         let (out, command, reproduce) = (&args.out, &*command, &*reproduce);
         let asked = Asked { setup: &setup, out, command, reproduce, ui, interrupts };
         let folder = execute(asked).await?;
-        let verdict = interrupts.unless(judged(folder.clone(), !args.no_report)).await?;
+        let verdict = interrupts.unless(judged(folder.clone(), args)).await?;
         Ok((folder, verdict))
     });
     // Nobody waits for a verdict that was interrupted.
@@ -83,9 +84,17 @@ pub(super) fn one_of(
     Ok(OneRun { folder, verdict, reproduce })
 }
 
-/// Judges on a thread of its own, so that signals are heard meanwhile.
-async fn judged(folder: RunFolder, report: bool) -> Result<Verdict, Failure> {
-    let judging = tokio::task::spawn_blocking(move || judge(&folder, report));
+/// Judges on a thread of its own, so that signals are heard meanwhile. Whatever the history is kept
+/// as, it was written line by line: a harness that is killed leaves all that had an effect.
+async fn judged(folder: RunFolder, args: &RunArgs) -> Result<Verdict, Failure> {
+    let report = !args.no_report;
+    let binary = args.history_format == HistoryFormatOption::Binary;
+    let judging = tokio::task::spawn_blocking(move || {
+        if binary {
+            folder.make_history_binary().map_err(|error| Failure::Harness(error.to_string()))?;
+        }
+        judge(&folder, report)
+    });
     judging.await.map_err(|error| Failure::Harness(format!("judging crashed: {error}")))?
 }
 

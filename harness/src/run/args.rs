@@ -109,6 +109,9 @@ pub struct RunArgs {
     /// Where run folders go
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
+    /// What the history of a run that came to its end is kept as: JSON lines, or their binary form
+    #[arg(long, value_enum, default_value_t)]
+    pub history_format: HistoryFormatOption,
     /// The verdict as JSON on standard output
     #[arg(long)]
     pub json: bool,
@@ -185,6 +188,16 @@ pub enum Switch {
     On,
     /// No
     Off,
+}
+
+/// Values of `--history-format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum HistoryFormatOption {
+    /// history.jsonl
+    #[default]
+    Jsonl,
+    /// history.hwh, much smaller
+    Binary,
 }
 
 /// Values of `--keep`.

@@ -26,7 +26,7 @@ pub mod tidy;
 mod ui;
 mod world;
 
-pub use args::RunArgs;
+pub use args::{HistoryFormatOption, RunArgs};
 pub use engine::{Asked, execute};
 pub use fail::Failure;
 pub use interrupt::Interrupts;

@@ -26,8 +26,8 @@ const HEAD_BYTES: usize = 24;
 /// The most that a block may hold, packed or not.
 const BLOCK_BYTES: u32 = 64 << 20;
 /// A block is packed once it has so many events, or reads and sends.
-const EVENTS: usize = 16 << 10;
-const RECORDS: usize = 128 << 10;
+const EVENTS: usize = 4 << 10;
+const RECORDS: usize = 32 << 10;
 const ZSTD_LEVEL: i32 = 1;
 
 /// A block as it stands in the file.
