@@ -278,8 +278,9 @@ impl<'a> Builder<'a> {
         std::mem::take(&mut self.foreign).settle(ops);
         for records in keys.iter().map(|key| &key.records) {
             for record in records.ids() {
-                let Some(sender) = records.sender(record) else { continue };
-                if records.is_ok_read(record) {
+                // Where a record is known to have been sent, so is how its operation ended.
+                let asks = records.is_ok_read(record) && records.outcome(record) != Outcome::Ok;
+                if let Some(sender) = records.sender(record).filter(|_| asks) {
                     ops.get_mut(sender).some_ok_read = true;
                 }
             }

@@ -161,12 +161,15 @@ impl Records {
     /// Whether its send is certain: it ended ok, or its operation ended info and one of the
     /// operation's records was ok-read.
     pub fn is_certain(&self, record: RecordId, ops: &Operations) -> bool {
-        let Some(operation) = self.sender(record).map(|op| ops.get(op)) else { return false };
-        match (self.outcome(record), operation.outcome) {
-            (Outcome::Fail, _) => false,
-            (Outcome::Ok, _) => !self.has(record, flag::UNACKNOWLEDGED),
-            (Outcome::Info, Outcome::Info) => operation.some_ok_read,
-            (Outcome::Info, Outcome::Ok | Outcome::Fail) => self.is_ok_read(record),
+        let Some(sender) = self.sender(record) else { return false };
+        // Operations of one key are far apart in memory: they are asked last.
+        match self.outcome(record) {
+            Outcome::Fail => false,
+            Outcome::Ok => !self.has(record, flag::UNACKNOWLEDGED),
+            Outcome::Info => match ops.get(sender) {
+                operation if operation.outcome == Outcome::Info => operation.some_ok_read,
+                _ => self.is_ok_read(record),
+            },
         }
     }
 
