@@ -49,7 +49,7 @@ type Facts = Option<Precedence>;
 
 #[derive(Serialize, Deserialize)]
 struct Precedence {
-    /// Every operation that may have taken effect, of the first part.
+    /// The operations that touch the part's keys and may have taken effect.
     acts: Vec<Act>,
     /// What the part's keys say.
     links: Vec<Link>,
@@ -62,7 +62,7 @@ impl Gather for Transactions {
 
     fn gather(run: &RunView<'_>, keys: &[KeyView<'_>]) -> Facts {
         run.index.has_transactions().then(|| Precedence {
-            acts: if run.index.part.is_first() { acts(run.index) } else { Vec::new() },
+            acts: acts(run.index, keys),
             links: keys.iter().flat_map(of_key).collect(),
         })
     }
@@ -78,6 +78,8 @@ impl Gather for Transactions {
             acts.extend(part.acts);
             links.extend(part.links);
         }
+        acts.sort_unstable_by_key(|act: &Act| act.op);
+        acts.dedup_by_key(|act| act.op);
         let links = Links::of(links, &acts);
         judge(&Known { whole, acts }, &links, findings);
     }

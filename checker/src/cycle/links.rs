@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     index::{
-        Index, KeyId,
+        Index, KeyId, KeyIndex,
         operations::{OpId, Operation, Outcome},
     },
     view::KeyView,
@@ -131,10 +131,19 @@ impl From<Act> for ActAsList {
     }
 }
 
-/// Every operation that may have taken effect, in order.
-pub fn acts(index: &Index) -> Vec<Act> {
-    let live = index.ops.iter().zip(0..).filter(|(operation, _)| took_effect(operation));
-    let act = |(operation, op): (&Operation, OpId)| Act {
+/// Every operation that sent to one of these keys or read it, and may have taken effect, in order.
+/// Others are nobody's reason: what they precede and follow is linked without them.
+pub fn acts(index: &Index, keys: &[KeyView<'_>]) -> Vec<Act> {
+    let mut ops: Vec<OpId> = Vec::new();
+    for KeyIndex { records, sends, reads, .. } in keys.iter().map(|view| view.key) {
+        ops.extend(sends.iter().filter_map(|record| records.sender(*record)));
+        ops.extend(reads.runs().map(|run| run.op));
+    }
+    ops.sort_unstable();
+    ops.dedup();
+    let live = ops.into_iter().map(|op| (op, index.ops.get(op)));
+    let live = live.filter(|(_, operation)| took_effect(operation));
+    let act = |(op, operation): (OpId, &Operation)| Act {
         op,
         process: index.processes.get(operation.process).number,
         invoked: operation.invoked,

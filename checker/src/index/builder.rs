@@ -19,7 +19,7 @@ use super::{
     GroupCommit, Index, KeyId, KeyIndex,
     foreign::Foreign,
     groups,
-    operations::{OpId, Outcome},
+    operations::{Ended, OpId, Operations, Outcome},
     order::Order,
     records::RecordId,
 };
@@ -52,6 +52,8 @@ pub struct Builder<'a> {
     /// Group commits, as far as their invocations or completions tell.
     commits: BTreeMap<OpId, GroupCommit>,
     foreign: Foreign,
+    /// Whether the operation that ends left evidence of a key of this part.
+    leaves_evidence: bool,
     last: Option<(u64, TimeNs)>,
     /// The keys that the columns at hand name, as far as they were met.
     here: Vec<KeyId>,
@@ -112,11 +114,12 @@ impl<'a> Builder<'a> {
     /// A builder that keeps evidence of the keys of a part only.
     pub fn of_part(promises: Option<&'a Promises>, part: Part) -> Self {
         Self {
-            index: Index { part, ..Index::default() },
+            index: Index { part, ops: Operations::of_part(part), ..Index::default() },
             promises,
             pending: Vec::new(),
             commits: BTreeMap::new(),
             foreign: Foreign::default(),
+            leaves_evidence: false,
             last: None,
             here: Vec::new(),
         }
@@ -289,14 +292,8 @@ impl<'a> Builder<'a> {
 
     fn count(&mut self) {
         let Index { ops, keys, counts, ok_read, .. } = &mut self.index;
-        for operation in ops.iter() {
-            counts.ops += 1;
-            match operation.outcome {
-                Outcome::Ok => counts.ok += 1,
-                Outcome::Fail => counts.fail += 1,
-                Outcome::Info => counts.info += 1,
-            }
-        }
+        let Ended { ok, fail, info } = ops.ended();
+        (counts.ops, counts.ok, counts.fail, counts.info) = (ok + fail + info, ok, fail, info);
         for records in keys.iter().map(|key| &key.records) {
             for record in records.ids() {
                 counts.sent += u64::from(records.sender(record).is_some());

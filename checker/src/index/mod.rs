@@ -85,7 +85,7 @@ pub struct Index {
 impl Index {
     /// Whether any operation is a transaction.
     pub fn has_transactions(&self) -> bool {
-        self.ops.iter().any(|operation| operation.transaction)
+        self.ops.has_transactions()
     }
 
     /// Whether an operation belongs to the read of everything at the end of the run.

@@ -1,10 +1,11 @@
 //! Client operations: who, when, and how they ended.
 
-use std::num::NonZeroU64;
+use std::{collections::BTreeSet, num::NonZeroU64};
 
 use highwater_history::{NodeId, TimeNs};
 
 use super::gently;
+use crate::part::Part;
 
 /// An operation's number, in the order of invocations.
 pub type OpId = u32;
@@ -73,36 +74,162 @@ impl Operation {
     }
 }
 
-/// All operations.
+/// All operations; in a part of a history those that touch its keys, and of the others how many
+/// there were.
 #[derive(Debug, Default)]
 pub struct Operations {
-    all: Vec<Operation>,
+    kept: Vec<Operation>,
+    /// Where each is kept, once some may be forgotten; until then each is at its number.
+    places: Option<Places>,
+    /// How those that were forgotten ended.
+    forgotten: Ended,
+    transactions: bool,
 }
 
+/// How many operations ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Ok.
+    pub ok: u64,
+    /// Fail.
+    pub fail: u64,
+    /// Info, or not at all.
+    pub info: u64,
+}
+
+impl Ended {
+    fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Ok => self.ok += 1,
+            Outcome::Fail => self.fail += 1,
+            Outcome::Info => self.info += 1,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    of: Vec<u32>,
+    free: Vec<u32>,
+}
+
+/// The place of an operation that was forgotten.
+const NOWHERE: u32 = u32::MAX;
+
 impl Operations {
+    /// No operations; those of a part may be forgotten.
+    pub fn of_part(part: Part) -> Self {
+        let places = (part != Part::WHOLE).then(Places::default);
+        Self { places, ..Self::default() }
+    }
+
     /// Adds an operation at its invocation.
     pub fn begin(&mut self, operation: Operation) -> OpId {
-        gently::push(&mut self.all, operation);
-        OpId::try_from(self.all.len() - 1).expect("fewer than 2^32 operations")
+        self.transactions |= operation.transaction;
+        let Some(places) = &mut self.places else {
+            gently::push(&mut self.kept, operation);
+            return Self::number(self.kept.len() - 1);
+        };
+        let place = places.free.pop().unwrap_or_else(|| {
+            gently::push(&mut self.kept, operation);
+            Self::number(self.kept.len() - 1)
+        });
+        self.kept[place as usize] = operation;
+        gently::push(&mut places.of, place);
+        Self::number(places.of.len() - 1)
+    }
+
+    fn number(at: usize) -> u32 {
+        u32::try_from(at).ok().filter(|at| *at < NOWHERE).expect("fewer than 2^32 operations")
+    }
+
+    /// Forgets an operation that nothing asks for, where operations may be forgotten.
+    pub(super) fn forget(&mut self, op: OpId) {
+        let Some(places) = &mut self.places else { return };
+        let place = std::mem::replace(&mut places.of[op as usize], NOWHERE);
+        self.forgotten.count(self.kept[place as usize].outcome);
+        places.free.push(place);
+    }
+
+    fn place(&self, op: OpId) -> usize {
+        self.places.as_ref().map_or(op, |places| places.of[op as usize]) as usize
     }
 
     /// The operation of a number.
     pub fn get(&self, op: OpId) -> &Operation {
-        &self.all[op as usize]
+        &self.kept[self.place(op)]
     }
 
     /// The operation of a number, to change.
     pub fn get_mut(&mut self, op: OpId) -> &mut Operation {
-        &mut self.all[op as usize]
+        let place = self.place(op);
+        &mut self.kept[place]
     }
 
     /// Gives back what was taken for operations that did not come.
     pub fn shrink(&mut self) {
-        self.all.shrink_to_fit();
+        self.kept.shrink_to_fit();
     }
 
-    /// All of them, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Operation> {
-        self.all.iter()
+    /// Whether any is a transaction.
+    pub fn has_transactions(&self) -> bool {
+        self.transactions
+    }
+
+    /// How they ended, also those that were forgotten.
+    pub fn ended(&self) -> Ended {
+        let mut ended = self.forgotten;
+        let free: BTreeSet<u32> = self.places.iter().flat_map(|of| &of.free).copied().collect();
+        let kept = self.kept.iter().zip(0..).filter(|(_, place)| !free.contains(place));
+        kept.for_each(|(operation, _)| ended.count(operation.outcome));
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(process: u32, outcome: Outcome) -> Operation {
+        Operation {
+            process,
+            outcome,
+            some_ok_read: false,
+            transaction: false,
+            requests: Requests::Untold,
+            node: None,
+            invoked: 0,
+            completed: None,
+            invoked_at: 0,
+            sent_at: 0,
+            completed_at: 0,
+        }
+    }
+
+    fn five(part: Part) -> Operations {
+        let mut ops = Operations::of_part(part);
+        for nth in 0..3 {
+            assert_eq!(ops.begin(operation(nth, Outcome::Ok)), nth);
+        }
+        ops.forget(1);
+        assert_eq!(ops.begin(operation(3, Outcome::Fail)), 3);
+        assert_eq!(ops.begin(operation(4, Outcome::Info)), 4);
+        ops.forget(3);
+        ops
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_its_place_and_is_counted() {
+        let part = five(Part::new(0, 2).unwrap());
+        assert_eq!([0, 2, 4].map(|op| part.get(op).process), [0, 2, 4]);
+        assert_eq!(part.kept.len(), 4);
+        assert_eq!(part.ended(), Ended { ok: 3, fail: 1, info: 1 });
+    }
+
+    #[test]
+    fn nothing_is_forgotten_of_a_whole_history() {
+        let whole = five(Part::WHOLE);
+        assert_eq!([0, 1, 2, 3, 4].map(|op| whole.get(op).process), [0, 1, 2, 3, 4]);
+        assert_eq!(whole.ended(), Ended { ok: 3, fail: 1, info: 1 });
     }
 }

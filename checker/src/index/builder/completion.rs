@@ -47,6 +47,8 @@ impl Builder<'_> {
         operation.completed = NonZeroU64::new(head.index);
         operation.completed_at = head.time;
         let completion = Completion { said, op: pending.op, outcome };
+        self.leaves_evidence =
+            pending.f == Function::Commit || pending.sends.iter().any(|send| send.record.is_some());
         self.complete_sends(process, &completion, &pending)?;
         self.complete_polls(&completion);
         if let Some(event) = detail {
@@ -56,6 +58,9 @@ impl Builder<'_> {
             self.note_uncertain(&pending);
         }
         self.note_assignment(process, &completion, &mut pending);
+        if !self.leaves_evidence {
+            self.index.ops.forget(pending.op);
+        }
         pending.in_flight = false;
         self.pending[process as usize] = pending;
         Ok(())
@@ -168,6 +173,7 @@ impl Builder<'_> {
         for error in event.payload_errors.iter().flatten() {
             if let Some(index) = self.own(&error.key) {
                 index.payload_errors.push((completion.op, error.clone()));
+                self.leaves_evidence = true;
             }
         }
     }
@@ -194,6 +200,7 @@ impl Builder<'_> {
             }
             return;
         }
+        self.leaves_evidence = true;
         let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
         for (offset, value) in read.iter() {
             let guess = reads.named(offset).filter(|record| records.value(*record) == value);
