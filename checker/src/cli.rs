@@ -19,6 +19,7 @@ use crate::{
     evidence::{Evidence, Instead},
     explain::explain,
     judge::Options,
+    memory::{Memory, check_within},
     text,
     what_if::what_if,
 };
@@ -43,8 +44,8 @@ pub fn options<P: Parser>() -> Result<P, ExitCode> {
 /// What to judge and how.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
-    /// A run folder, a history file (.jsonl or .edn, also with .gz or .zst), or - for a history on
-    /// standard input.
+    /// A run folder, a history file (.jsonl or .edn, also with .gz or .zst, or .hwh), or - for a
+    /// history on standard input.
     pub path: PathBuf,
     /// The history's format.
     #[arg(long, value_enum, default_value_t = Format::Auto)]
@@ -67,6 +68,10 @@ pub struct CheckArgs {
     /// Say too which weaker promises would make the same history legal.
     #[arg(long, conflicts_with = "explain")]
     pub what_if: bool,
+    /// Judge within about so much memory, as in 2GiB, part by part; what the history says is kept
+    /// in TMPDIR meanwhile.
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["explain", "what_if"])]
+    pub memory: Option<Memory>,
     /// Judge only these claims.
     #[arg(long, value_delimiter = ',', value_name = "CLAIM,...")]
     pub claims: Option<Vec<String>>,
@@ -87,7 +92,8 @@ fn as_json(shown: &impl serde::Serialize) -> anyhow::Result<String> {
 /// The history's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// By suffix: .edn is Jepsen's EDN, all else JSON lines, and so is standard input.
+    /// By suffix: .edn is Jepsen's EDN, all else JSON lines, and so is standard input; what begins
+    /// as a binary history is one.
     Auto,
     /// JSON lines.
     Jsonl,
@@ -168,9 +174,12 @@ impl CheckArgs {
             anyhow::bail!("--explain reads the history twice; give a file instead of a stream");
         }
         let (mut evidence, options) = (self.evidence()?, self.options()?);
-        let (mut verdict, what_if) = match self.what_if {
-            false => (check(&evidence, &options)?, None),
-            true => what_if(&evidence, &options).map(|(verdict, told)| (verdict, Some(told)))?,
+        let (mut verdict, what_if) = match (self.what_if, self.memory) {
+            (false, None) => (check(&evidence, &options)?, None),
+            (false, Some(memory)) => (check_within(&mut evidence, &options, memory)?, None),
+            (true, _) => {
+                what_if(&evidence, &options).map(|(verdict, told)| (verdict, Some(told)))?
+            }
         };
         if !self.is_stream() && self.path.is_dir() && self.takes_it_as_it_stands() {
             let file = RunFolder::new(&self.path).verdict_path();
@@ -198,6 +207,7 @@ impl CheckArgs {
             json: _,
             explain: _,
             what_if: _,
+            memory: _,
             manifest,
             dumps,
             promises,

@@ -118,7 +118,8 @@ impl Evidence {
         let folder = RunFolder::new(path);
         let history = folder.history_path();
         if !history.exists() {
-            let why = "no history.jsonl in this folder, nor history.hwh; give a run folder or a history file";
+            let why = "no history.jsonl in this folder, nor history.hwh; give a run folder or a \
+                       history file";
             return Err(FormatError::document(path, why));
         }
         let manifest = instead.manifest.clone().unwrap_or_else(|| folder.manifest_path());

@@ -56,6 +56,7 @@ mod insync;
 mod judge;
 mod leaderless;
 pub mod leadership;
+pub mod memory;
 mod merge;
 mod metrics;
 mod min_isr;

@@ -3,10 +3,12 @@
 use std::{
     fs::{self, File},
     io::{self, Write},
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use crate::{
+    ahead::read_ahead,
     columns::file::BinaryWriter,
     edn::{Keys, NoNumber, write_event},
     event::Event,
@@ -65,11 +67,14 @@ pub fn convert(
     format: HistoryFormat,
 ) -> Result<Converted, ConvertError> {
     write_as(to, format, |out| {
-        let mut reader = HistoryReader::open(from).map_err(Stopped::Source)?;
-        for event in reader.by_ref() {
-            out.put(event.map_err(Stopped::Source)?)?;
-        }
-        Ok(reader.dropped_line())
+        let reader = HistoryReader::open(from).map_err(Stopped::Source)?;
+        let read = read_ahead(reader, |columns| {
+            let mut rows = columns.rows();
+            let put = rows.try_for_each(|row| out.put(row.head.line, columns.event(&row)));
+            put.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        let read = read.map_err(Stopped::Source)?;
+        read.broke_off.map_or(Ok(read.dropped_line), Err)
     })
 }
 
@@ -85,8 +90,8 @@ pub fn convert_logs(
 ) -> Result<(Converted, Vec<String>), ConvertError> {
     let told = verifiable::read(logs).map_err(ConvertError::Source)?;
     let converted = write_as(to, format, |out| {
-        for event in told.events() {
-            out.put(event)?;
+        for (line, event) in (1..).zip(told.events()) {
+            out.put(line, event)?;
         }
         Ok(told.is_cut.then_some(out.events + 1))
     })?;
@@ -178,10 +183,11 @@ impl Out {
         Ok(Self { to, events: 0 })
     }
 
-    fn put(&mut self, event: Event) -> Result<(), Stopped> {
+    /// Takes an event that stood on a line, which blocks keep.
+    fn put(&mut self, line: u64, event: Event) -> Result<(), Stopped> {
         self.events += 1;
         let (file, waiting) = match &mut self.to {
-            To::Blocks(blocks) => return blocks.put(self.events, event).map_err(Stopped::Write),
+            To::Blocks(blocks) => return blocks.put(line, event).map_err(Stopped::Write),
             To::Lines { file, keys, waiting } => {
                 append(waiting, &event, *keys)?;
                 (file, waiting)

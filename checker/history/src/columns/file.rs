@@ -72,7 +72,9 @@ pub(crate) struct BinaryReader {
     input: Text,
     /// Bytes read so far.
     at: u64,
-    /// The line after the last block's.
+    /// The first line of the last block.
+    last_line: u64,
+    /// The line after its last, where each event has a line of its own.
     next_line: u64,
     dropped: Option<u64>,
     is_cut: bool,
@@ -98,7 +100,18 @@ impl BinaryReader {
         check_version(&file, "history", version, HISTORY_FORMAT)?;
         let at = first.len() as u64;
         let (open, line) = (Vec::new().into_iter(), 0);
-        Ok(Self { file, input, at, next_line: 1, dropped: None, is_cut, ended: false, open, line })
+        Ok(Self {
+            file,
+            input,
+            at,
+            last_line: 1,
+            next_line: 1,
+            dropped: None,
+            is_cut,
+            ended: false,
+            open,
+            line,
+        })
     }
 
     /// The line that the last event stood on, counted from 1.
@@ -138,13 +151,14 @@ impl BinaryReader {
             || !fits(unpacked)
             || events == 0
             || number(12) != 0
-            || first_line < self.next_line
+            || first_line < self.last_line
         {
             let why = format!("the block at byte {from} is damaged: its head cannot be");
             return Err(FormatError::document(&self.file, why));
         }
         let Some(packed) = self.take(packed as usize)? else { return Ok(self.end_cut()) };
         let events = u64::from(events);
+        self.last_line = first_line;
         self.next_line = first_line.saturating_add(events);
         let unpacked_bytes = unpacked as usize;
         Ok(Some(PackedBlock { packed, unpacked_bytes, events, first_line, from }))

@@ -214,6 +214,11 @@ impl Columns {
         self.heads.is_empty()
     }
 
+    /// How many records polls returned.
+    pub fn reads_len(&self) -> usize {
+        self.values.len()
+    }
+
     /// How many micro-operations and reads there are.
     fn records(&self) -> usize {
         self.ops.len() + self.values.len()

@@ -1,0 +1,228 @@
+//! Judges a history in bounded memory: it is written as columns once, then judged part by part.
+
+use std::{
+    env, fs,
+    io::{self, ErrorKind},
+    num::NonZeroU64,
+    ops::ControlFlow,
+    path::PathBuf,
+    process,
+    str::FromStr,
+};
+
+use highwater_history::{
+    FormatError, Verdict,
+    ahead::read_ahead,
+    columns::{Columns, Op},
+    convert::{ConvertError, convert},
+    event::EventKind,
+    reader::{HistoryFile, HistoryFormat, HistoryReader},
+};
+
+use crate::{
+    evidence::{Evidence, History},
+    judge::{CheckError, Options, check, judge_part},
+    merge,
+    part::Part,
+};
+
+/// How much memory what the history says may take at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory(NonZeroU64);
+
+/// Units and their bytes.
+const UNITS: [(&str, u64); 3] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
+impl FromStr for Memory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = UNITS.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)));
+        let bytes = known.and_then(|(number, bytes)| {
+            let number: u64 = number.trim_end().parse().ok()?;
+            NonZeroU64::new(number.checked_mul(*bytes)?)
+        });
+        bytes.map(Self).ok_or_else(|| "a size is a number with KiB, MiB or GiB".to_owned())
+    }
+}
+
+/// Why nothing was judged.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The history cannot be judged at all.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// It cannot be read, or not be written as columns.
+    #[error(transparent)]
+    Spill(#[from] ConvertError),
+    /// No folder for it can be made.
+    #[error("{}: {said}; TMPDIR says where it goes", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        said: io::Error,
+    },
+    /// Even the keys one by one need more.
+    #[error("--memory: one key by itself needs about {} MiB", .0.div_ceil(1 << 20))]
+    TooLittle(u64),
+}
+
+impl From<FormatError> for MemoryError {
+    fn from(error: FormatError) -> Self {
+        Self::Check(error.into())
+    }
+}
+
+/// The verdict of [`check`], within so much memory and as many parts as that takes.
+///
+/// # Errors
+/// As [`check`], and when there is no room for the columns or too little memory for one key.
+pub fn check_within(
+    evidence: &mut Evidence,
+    options: &Options,
+    memory: Memory,
+) -> Result<Verdict, MemoryError> {
+    let History::File(file) = &evidence.history else { return Ok(check(evidence, options)?) };
+    let spill = Spill::of(file)?;
+    let parts = spill.size()?.parts(memory)?;
+    let is_cut = spill.is_cut;
+    evidence.history = History::File(HistoryFile { is_cut, ..HistoryFile::from(&spill.file()) });
+    let mut judged = Vec::new();
+    for nth in 0..parts {
+        let part = Part::new(nth, parts).expect("a part's number is below that of parts");
+        judged.push(judge_part(evidence, options, part)?);
+    }
+    Ok(merge::verdict(evidence, options, judged))
+}
+
+/// A history as columns, in a folder of its own that goes when nobody needs it any more.
+struct Spill {
+    folder: PathBuf,
+    is_cut: bool,
+}
+
+impl Spill {
+    fn of(history: &HistoryFile) -> Result<Self, MemoryError> {
+        let mut spill = Self { folder: own_folder()?, is_cut: false };
+        let converted = convert(history, &spill.file(), HistoryFormat::Binary)?;
+        spill.is_cut = converted.dropped_line.is_some();
+        Ok(spill)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("history.hwh")
+    }
+
+    fn size(&self) -> Result<Size, FormatError> {
+        let mut size = Size::default();
+        read_ahead(HistoryReader::open(&self.file())?, |columns| {
+            size.add(columns);
+            ControlFlow::<()>::Continue(())
+        })?;
+        Ok(size)
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        // What cannot be removed is in the system's folder for what nobody needs.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn own_folder() -> Result<PathBuf, MemoryError> {
+    let name = |nth| env::temp_dir().join(format!("highwater-check-{}-{nth}", process::id()));
+    for nth in 0.. {
+        match fs::create_dir(name(nth)) {
+            Ok(()) => return Ok(name(nth)),
+            Err(said) if said.kind() == ErrorKind::AlreadyExists => {}
+            Err(said) => return Err(MemoryError::Folder { folder: name(nth), said }),
+        }
+    }
+    unreachable!("some number is free")
+}
+
+/// How much a history says.
+#[derive(Default)]
+struct Size {
+    operations: u64,
+    sends: u64,
+    /// Keys of answered polls, each time.
+    polled: u64,
+    reads: u64,
+    keys: std::collections::BTreeSet<highwater_history::Key>,
+}
+
+impl Size {
+    // What the index takes for each, rounded up.
+    const OPERATION_BYTES: u64 = 72;
+    const SEND_BYTES: u64 = 72;
+    const POLLED_BYTES: u64 = 24;
+    const READ_BYTES: u64 = 8;
+
+    fn add(&mut self, columns: &Columns) {
+        for row in columns.rows() {
+            let is_invoke = row.head.kind == EventKind::Invoke;
+            self.operations += u64::from(is_invoke);
+            for op in row.ops().unwrap_or_default() {
+                match op {
+                    Op::Send { .. } => self.sends += u64::from(is_invoke),
+                    Op::Poll => {}
+                    Op::Polled { from, to } => self.polled += u64::from(to - from),
+                }
+            }
+        }
+        self.reads += columns.reads_len() as u64;
+        let new = columns.keys().iter().filter(|key| !self.keys.contains(*key)).cloned();
+        let new: Vec<_> = new.collect();
+        self.keys.extend(new);
+    }
+
+    /// About what one of so many parts takes: its keys' share, and every operation that names one
+    /// of them.
+    fn of_part(&self, parts: u64) -> u64 {
+        let named = (self.sends + self.polled).max(self.operations);
+        let operations = (named / parts).min(self.operations);
+        let of_keys = self.sends * Self::SEND_BYTES
+            + self.polled * Self::POLLED_BYTES
+            + self.reads * Self::READ_BYTES;
+        operations * Self::OPERATION_BYTES + of_keys / parts
+    }
+
+    /// The fewest parts that fit.
+    fn parts(&self, Memory(memory): Memory) -> Result<u32, MemoryError> {
+        let most = (self.keys.len() as u64).clamp(1, u64::from(u32::MAX));
+        let fits = |parts: &u64| self.of_part(*parts) <= memory.get();
+        match (1..=most).find(fits) {
+            Some(parts) => Ok(parts as u32),
+            None => Err(MemoryError::TooLittle(self.of_part(most))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let bytes = |text: &str| text.parse::<Memory>().map(|Memory(bytes)| bytes.get());
+        assert_eq!(bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(bytes("64 KiB"), Ok(64 << 10));
+        for wrong in ["", "7", "0MiB", "2GB", "-1GiB", "99999999999999GiB", "GiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn as_few_parts_as_fit() {
+        let keys = (0..20).map(|key| format!("t-{key}").into()).collect();
+        let size = Size { operations: 1_000, sends: 1_000, polled: 0, reads: 9_000, keys };
+        let parts = |bytes| NonZeroU64::new(bytes).map(|bytes| size.parts(Memory(bytes)).ok());
+        let whole = size.of_part(1);
+        assert_eq!((parts(whole), parts(whole - 1)), (Some(Some(1)), Some(Some(2))));
+        assert_eq!(parts(size.of_part(20)), Some(Some(20)));
+        assert_eq!(parts(size.of_part(20) - 1), Some(None), "there are no more parts than keys");
+    }
+}
