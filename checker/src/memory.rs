@@ -160,6 +160,8 @@ impl Size {
     const SEND_BYTES: u64 = 72;
     const POLLED_BYTES: u64 = 24;
     const READ_BYTES: u64 = 8;
+    /// Above it the other keys' values are kept in a tree.
+    const MOST_SPREAD: u64 = 64;
 
     fn add(&mut self, columns: &Columns) {
         for row in columns.rows() {
@@ -179,15 +181,18 @@ impl Size {
         self.keys.extend(new);
     }
 
-    /// About what one of so many parts takes: its keys' share, and every operation that names one
-    /// of them.
+    /// About what the largest of so many parts takes: its keys' share, every operation that names
+    /// one of them, and the bits that it keeps of all other keys' values.
     fn of_part(&self, parts: u64) -> u64 {
-        let named = (self.sends + self.polled).max(self.operations);
-        let operations = (named / parts).min(self.operations);
+        let keys = (self.keys.len() as u64).max(1);
+        let share = |of: u64| (of as f64 * keys.div_ceil(parts) as f64 / keys as f64) as u64;
+        let operations = share((self.sends + self.polled).max(self.operations));
         let of_keys = self.sends * Self::SEND_BYTES
             + self.polled * Self::POLLED_BYTES
             + self.reads * Self::READ_BYTES;
-        operations * Self::OPERATION_BYTES + of_keys / parts
+        // Values that count on over all keys leave one of so many bits set.
+        let bits = if parts > 1 { 2 * self.sends * keys.min(Self::MOST_SPREAD) } else { 0 };
+        operations.min(self.operations) * Self::OPERATION_BYTES + share(of_keys) + bits / 8
     }
 
     /// The fewest parts that fit.
@@ -222,6 +227,7 @@ mod tests {
         let parts = |bytes| NonZeroU64::new(bytes).map(|bytes| size.parts(Memory(bytes)).ok());
         let whole = size.of_part(1);
         assert_eq!((parts(whole), parts(whole - 1)), (Some(Some(1)), Some(Some(2))));
+        assert_eq!(size.of_part(7), size.of_part(9), "the largest part has three keys of both");
         assert_eq!(parts(size.of_part(20)), Some(Some(20)));
         assert_eq!(parts(size.of_part(20) - 1), Some(None), "there are no more parts than keys");
     }
