@@ -144,7 +144,8 @@ fn reading_ends_behind_what_is_wrong() {
     assert_eq!(lines, [3, 4], "what stands before it is read");
 }
 
-/// Those who take lines get those of our own format, whatever the file's is.
+/// Those who take lines get those of our own format, whatever the file is, with the lines that
+/// events stood on first.
 #[test]
 fn blocks_of_lines_are_json() {
     let folder = folder();
@@ -152,7 +153,7 @@ fn blocks_of_lines_are_json() {
     let binary = folder.path().join("h.hwh");
     converted(&edn, &binary).expect("it is converted");
     let ours = file_with(&folder, "h.jsonl", JSONL);
-    for (file, first) in [(&edn, 2), (&binary, 1), (&ours, 1)] {
+    for (file, first) in [(&edn, 2), (&binary, 2), (&ours, 1)] {
         let mut reader = HistoryReader::open(file).expect("the history opens");
         let mut lines = Vec::new();
         while let Some(block) = reader.next_lines(1).expect("it is read") {

@@ -174,6 +174,14 @@ fn seal(folder: &Path) -> File {
     file
 }
 
+/// Waits until nobody has a file locked: a child that another test starts at the same time has all
+/// of our files until it becomes a program of its own.
+fn await_lock(file: &Path) {
+    let file = File::open(file).unwrap();
+    file.lock().unwrap();
+    file.unlock().unwrap();
+}
+
 #[test]
 fn a_node_that_was_only_tried_goes_with_its_folder() {
     let place = TempDir::new().unwrap();
@@ -187,6 +195,7 @@ fn a_node_that_was_only_tried_goes_with_its_folder() {
     let node = Sleeper::start(None);
     journal.begin(Act::Process(node.process().for_journal("node 1"))).unwrap();
     drop(journal);
+    await_lock(&journal::path(&left));
     let mut report = HealReport::default();
     clear_trials(place.path(), &mut report);
     assert_eq!(report.killed.len(), 1);
