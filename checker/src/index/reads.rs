@@ -155,9 +155,8 @@ impl Reads {
     ) -> impl Iterator<Item = (Option<Offset>, RecordId, bool)> + use<'a> {
         self.pieces_of(run).flat_map(move |(piece, strange)| {
             let last = piece.len() - 1;
-            let is_edge = move |read: &u32| *read == 0 || *read == last || piece.from == NO_OFFSET;
             let step = if piece.from == NO_OFFSET { 1 } else { last.max(1) as usize };
-            (0..=last).step_by(step).filter(is_edge).map(move |read| {
+            (0..=last).step_by(step).map(move |read| {
                 let (offset, record) = self.read_of(piece, strange, read);
                 (offset, record, read > 0 && offset.is_some())
             })
