@@ -1,6 +1,7 @@
 //! Judges a history in bounded memory: it is written as columns once, then judged part by part.
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     io::{self, ErrorKind},
     num::NonZeroU64,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use highwater_history::{
-    FormatError, Verdict,
+    FormatError, Key, Verdict,
     ahead::read_ahead,
     columns::{Columns, Op},
     convert::{ConvertError, convert},
@@ -151,7 +152,7 @@ struct Size {
     /// Keys of answered polls, each time.
     polled: u64,
     reads: u64,
-    keys: std::collections::BTreeSet<highwater_history::Key>,
+    keys: BTreeSet<Key>,
 }
 
 impl Size {
@@ -176,9 +177,7 @@ impl Size {
             }
         }
         self.reads += columns.reads_len() as u64;
-        let new = columns.keys().iter().filter(|key| !self.keys.contains(*key)).cloned();
-        let new: Vec<_> = new.collect();
-        self.keys.extend(new);
+        self.keys.extend(columns.keys().iter().cloned());
     }
 
     /// About what the largest of so many parts takes: its keys' share, every operation that names

@@ -35,8 +35,8 @@ pub struct Columns {
 /// A key's position in [`Columns::keys`].
 pub type KeyAt = u32;
 
-/// Stands for no offset.
-const NO_OFFSET: Offset = -1;
+/// Stands for no offset; in memory nobody has looked yet whether others are offsets of a log.
+const NO_OFFSET: Offset = Offset::MIN;
 
 /// What stands of every event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl<'a> Row<'a> {
         self.head.shape.has_ops().then(|| &self.columns.ops[range])
     }
 
-    /// What a poll of it returned: each key with offsets (none is -1) and values.
+    /// What a poll of it returned: each key with its records.
     pub fn polled(&self, from: u32, to: u32) -> impl Iterator<Item = (KeyAt, Reads<'a>)> + use<'a> {
         let columns = self.columns;
         (from as usize..to as usize).map(move |at| {
