@@ -180,7 +180,7 @@ fn ms(milliseconds: u64) -> TimeNs {
 mod tests {
     use highwater_history::{
         Event,
-        outcome::{Ended, Limit, Outcome, Recovery},
+        outcome::{Ended, LagWindow, Limit, Outcome, Recovery},
         verdict::Finding,
     };
 
@@ -225,6 +225,21 @@ mod tests {
             "max-unavailable: no send to t-0 was acknowledged for 250 ms, from 0.100 s to 0.350 s \
              of the run; the limit is 1 ms"
         );
+    }
+
+    #[test]
+    fn a_run_that_ended_within_the_limit_is_not_excused_by_lateness_that_was_not() {
+        let mut outcome = Outcome::new(Ended::Interrupted, 0);
+        let recovery = Recovery {
+            recovered: false,
+            healed_at: 0,
+            ended_at: MS,
+            limit_ms: 1,
+            missing: Vec::new(),
+        };
+        assert_eq!(super::lagged_after(&outcome, &recovery), None);
+        outcome.lag_windows = vec![LagWindow { from: 0, to: 1, lag: 1 }];
+        assert!(super::lagged_after(&outcome, &recovery).is_some());
     }
 
     #[test]

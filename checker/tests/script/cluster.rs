@@ -10,7 +10,7 @@ use highwater_history::{
 use serde_json::{Value, json};
 
 use super::{
-    evidence::{MS, World},
+    evidence::{MS, World, partition},
     parse::number,
 };
 
@@ -128,9 +128,11 @@ impl World {
     }
 
     fn change(&mut self, key: &str, words: &[&str]) -> Result<(), String> {
-        let mut fields = json!({"topicId": key, "partitionId": 0});
+        let (topic, nth) = partition(key);
+        let mut fields = json!({"topicId": topic, "partitionId": nth});
         for word in words {
             match (*word, word.split_once('=')) {
+                ("at-once", _) => {}
                 ("recovering", _) => fields["leaderRecoveryState"] = json!(1),
                 ("recovered", _) => fields["leaderRecoveryState"] = json!(0),
                 (_, Some(("leader", node))) => fields["leader"] = json!(number::<i32>(node)?),
@@ -140,7 +142,7 @@ impl World {
                 _ => return Err(format!("unknown part {word} of a change")),
             }
         }
-        self.ms += 20;
+        self.ms += if words.contains(&"at-once") { 0 } else { 20 };
         self.metadata("PartitionChangeRecord", fields);
         self.ms += 20;
         Ok(())

@@ -27,6 +27,7 @@ pub struct World {
     pub(super) evidence: Evidence,
     options: Options,
     epochs: std::collections::BTreeMap<String, i32>,
+    quorum_epoch: Option<i32>,
     meanwhile: Vec<Vec<String>>,
     /// Whether the next operation ends only after the one that follows it.
     pub(super) next_overlaps: bool,
@@ -115,6 +116,7 @@ impl World {
                 let isr = nodes.split(',').map(number).collect::<Result<_, _>>()?;
                 self.outcome().partitions.entry(Key::from(*key)).or_default().isr = isr;
             }
+            ("quorum-epoch", [epoch]) => self.quorum_epoch = Some(number(epoch)?),
             ("metadata-cut", []) => self.evidence.metadata_is_cut = true,
             ("without", [kinds]) => {
                 for kind in kinds.split(',') {
@@ -132,6 +134,7 @@ impl World {
                 let partition = self.outcome().partitions.entry(Key::from(*key)).or_default();
                 partition.final_read_to = Some(to);
             }
+            ("tell", []) | ("tell", [_]) => {}
             ("fault", [f, node]) => self.fault(f, number(node)?),
             ("wait", [ms]) => self.ms += number::<u64>(ms)?,
             _ if self.cluster_line(command, args)? => {}
@@ -274,40 +277,47 @@ impl World {
         Ok((self.ms - from) * MS)
     }
 
-    fn elect(&mut self, key: &str, node: NodeId, flags: &[&str]) {
+    /// Elects for several partitions at once, of keys between commas.
+    fn elect(&mut self, keys: &str, node: NodeId, flags: &[&str]) {
         self.manifest();
         self.ms += 20;
+        keys.split(',').for_each(|key| self.register(key, node, flags.contains(&"unclean")));
+        self.ms += 20;
+        for key in keys.split(',') {
+            let (topic, nth) = partition(key);
+            let topic = json!({"key": key, "topic": topic, "topic_id": topic, "partition": nth});
+            let topic = serde_json::from_value(topic).expect("a whole open-topic");
+            let event = Event::new(0, Process::Harness, EventKind::Info, Function::OpenTopic)
+                .with_value(EventValue::OpenTopic(topic));
+            self.push(event);
+        }
+    }
+
+    fn register(&mut self, key: &str, node: NodeId, unclean: bool) {
+        let (topic, nth) = partition(key);
         let epoch = self.epochs.get(key).map_or(0, |epoch| epoch + 1);
         self.epochs.insert(key.to_owned(), epoch);
-        let unclean = flags.contains(&"unclean");
+        let mut fields = json!({"topicId": topic, "partitionId": nth, "leader": node});
         if epoch == 0 {
-            self.metadata("TopicRecord", json!({"name": key, "topicId": key}));
-            let partition = json!({
-                "topicId": key, "partitionId": 0, "leader": node, "leaderEpoch": 0,
-                "isr": [1, 2, 3], "replicas": [1, 2, 3]
-            });
-            self.metadata("PartitionRecord", partition);
-        } else {
-            let mut change = json!({"topicId": key, "partitionId": 0, "leader": node});
-            if unclean {
-                change["isr"] = json!([node]);
-                change["leaderRecoveryState"] = json!(1);
-            }
-            self.metadata("PartitionChangeRecord", change);
+            self.metadata("TopicRecord", json!({"name": topic, "topicId": topic}));
+            fields["leaderEpoch"] = json!(0);
+            fields["isr"] = json!([1, 2, 3]);
+            fields["replicas"] = json!([1, 2, 3]);
+            self.metadata("PartitionRecord", fields);
+            return;
         }
-        let topic = json!({"key": key, "topic": key, "topic_id": key, "partition": 0});
-        let topic = serde_json::from_value(topic).expect("a whole open-topic");
-        self.ms += 20;
-        let event = Event::new(0, Process::Harness, EventKind::Info, Function::OpenTopic)
-            .with_value(EventValue::OpenTopic(topic));
-        self.push(event);
+        if unclean {
+            fields["isr"] = json!([node]);
+            fields["leaderRecoveryState"] = json!(1);
+        }
+        self.metadata("PartitionChangeRecord", fields);
     }
 
     pub(super) fn metadata(&mut self, kind: &str, fields: serde_json::Value) {
         let offset = self.evidence.metadata.len() as Offset;
         self.evidence.metadata.push(MetadataRecord {
             offset,
-            epoch: 1,
+            epoch: self.quorum_epoch.unwrap_or(1),
             timestamp_ms: self.ms as i64,
             kind: kind.to_owned(),
             fields,
@@ -369,6 +379,12 @@ impl World {
             .with_value(EventValue::Other(json!({"nodes": [node]})));
         self.push(event);
     }
+}
+
+/// Topic and number of a partition; a key without a number is partition 0 of its own topic.
+pub(super) fn partition(key: &str) -> (&str, i32) {
+    let numbered = key.rsplit_once('-').and_then(|(t, nth)| Some((t, nth.parse().ok()?)));
+    numbered.unwrap_or((key, 0))
 }
 
 /// `offset:value/epoch#producer.epoch.sequence`, all but the first two left out at will.

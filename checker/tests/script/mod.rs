@@ -52,7 +52,36 @@ pub fn judge_file(text: &str) -> Result<String, String> {
 }
 
 fn judge(script: &str) -> Result<String, String> {
-    Ok(render(&verdict_of(script)?))
+    let verdict = verdict_of(script)?;
+    let mut out = render(&verdict);
+    let wanted = script.lines().find_map(|line| line.strip_prefix("tell"));
+    for claim in verdict.claims.iter().filter(|_| wanted.is_some()) {
+        claim.findings.iter().for_each(|finding| tell(finding, &mut out));
+        if wanted.map(str::trim) == Some(&claim.claim) {
+            let (name, verdict) = (&claim.claim, claim.verdict.as_str());
+            writeln!(out, "claim {name} is {verdict}").expect("a string takes any text");
+        }
+    }
+    Ok(out)
+}
+
+/// All of a finding, in a line.
+fn tell(finding: &Finding, out: &mut String) {
+    let key = finding.key.as_ref().map_or("no key", |key| key.as_str());
+    write!(out, "told {} {key}", finding.anomaly).expect("a string takes any text");
+    if let Some(value) = finding.value {
+        write!(out, " value {value}").expect("as above");
+    }
+    if let Some(offset) = finding.offset {
+        write!(out, " at {offset}").expect("as above");
+    }
+    let events: Vec<_> = finding.events.iter().map(u64::to_string).collect();
+    write!(out, " by {}, events {}: {}", finding.evidence, events.join(" "), finding.why)
+        .expect("as above");
+    if let Some(by) = &finding.fulfilled_by {
+        write!(out, " [{by}]").expect("as above");
+    }
+    out.push('\n');
 }
 
 /// The verdict on a script, whose first line is its name.

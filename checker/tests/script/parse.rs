@@ -14,19 +14,23 @@
 //!                       `unheard`: info, and its completion says nothing
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
 //! ~ T 4 ...              an operation that ends only after the next one
+//! tell [CLAIM]          the verdict tells each finding in full [and what came of a claim]
 //! promise acks=1        what the user says
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0 txid=t    a session of processes 3 and 4; the final
 //!                       reader's has role=final-read
-//! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody
+//! leader x 2 [unclean]  an election in the metadata log, epoch one higher each time; -1: nobody;
+//!                       `leader t-0,t-1 2` elects for two partitions of a topic at once
 //! meanwhile x 2 [unclean]                one while the next operation is under way, before its
 //!                       attempts; `config ...` and `wait ...` likewise
+//! quorum-epoch 3        the metadata log goes on under this epoch of its quorum
 //! metadata-cut          the metadata log goes on where its file ends
 //! told-leader x 2 1 [by=3] [isr=1,2] [pe=5]    a sample: node 2 leads under epoch 1, as itself or
 //!                       node 3 says, with this ISR (else 1,2,3) and partition epoch
-//! change x [leader=2] [isr=1,2] [elr=3] [replicas=1,2] [recovering] [recovered]
-//!                       a change of a partition in the metadata log; `isr=` is nobody
+//! change x [leader=2] [isr=1,2] [elr=3] [replicas=1,2] [recovering] [recovered] [at-once]
+//!                       a change of a partition in the metadata log, 20 ms after the line before
+//!                       or `at-once`; `isr=` is nobody
 //! broker 2 registered   in the metadata log: registered (and fenced), fenced, unfenced, stopping
 //! feature NAME 1        a feature's level in the metadata log
 //! config x NAME VALUE   a topic's setting in the metadata log
