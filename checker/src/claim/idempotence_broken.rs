@@ -92,7 +92,7 @@ impl SeenBy {
             // A follower keeps the mark that it knew until it has heard of its leader and cut.
             Said::Replica(state) if state.key == view.key.key && state.leads == Some(true) => {
                 let hw = state.hw?.min(kept_since(view, log, state.leader_epoch?));
-                (hw > 0).then(|| (hw - 1, sample.answered))
+                Some((hw.saturating_sub(1), sample.answered))
             }
             Said::Replica(_) | Said::Partition(_) | Said::Silent { .. } => None,
         });

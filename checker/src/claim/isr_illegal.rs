@@ -76,10 +76,7 @@ fn judge_members(view: &KeyView<'_>, findings: &mut Findings) {
     let mut committed: Vec<Committed> = view
         .replica_samples()
         .iter()
-        .filter_map(|told| {
-            let to = told.state.hw.filter(|hw| *hw > 0)?;
-            Some(Committed { during: told.during(), to })
-        })
+        .filter_map(|told| Some(Committed { during: told.during(), to: told.state.hw? }))
         .collect();
     committed.sort_by_key(|known| known.during.1);
     for short in short_of(view, &committed) {

@@ -69,10 +69,14 @@ fn step(view: &KeyView<'_>, record: RecordId, from: Offset, to: Offset) -> Step 
 }
 
 fn judge_inside(view: &KeyView<'_>, run: &PollRun, step: Step, findings: &mut Findings) {
-    if step.ranks == 1 || view.key.reads.is_rebalanced(run.op) {
+    let anomaly = match step.ranks {
+        1 => return,
+        ..1 => "int-nonmonotonic-poll",
+        2.. => "int-poll-skip",
+    };
+    if view.key.reads.is_rebalanced(run.op) {
         return;
     }
-    let anomaly = if step.ranks < 1 { "int-nonmonotonic-poll" } else { "int-poll-skip" };
     let operation = view.op(run.op);
     let ruling = moved(view, &step, operation, operation);
     findings.rule(anomaly, ruling, || describe(view, operation, None, &step));
@@ -87,9 +91,11 @@ fn judge_between(
 ) {
     let Some(position) = position else { return };
     let step = step(view, record, position.offset, to);
-    if step.ranks == 1 {
-        return;
-    }
+    let anomaly = match step.ranks {
+        1 => return,
+        ..1 => "nonmonotonic-poll",
+        2.. => "poll-skip",
+    };
     let operation = view.op(run.op);
     let process = view.run.index.processes.get(operation.process);
     let before = view.op(position.op);
@@ -98,7 +104,6 @@ fn judge_between(
     if assigned.iter().any(|assignment| assignment.forgets(view.id)) {
         return;
     }
-    let anomaly = if step.ranks < 1 { "nonmonotonic-poll" } else { "poll-skip" };
     let subscribed = process.assignment_before(operation.invoked).filter(|last| last.subscribed);
     let ruling = match subscribed {
         Some(last) => Ruling::Permitted(Permission::new(
@@ -114,11 +119,10 @@ fn judge_between(
 /// passed over.
 fn moved(view: &KeyView<'_>, step: &Step, before: &Operation, operation: &Operation) -> Ruling {
     let highest = step.from.max(step.to);
-    view.consumers_moved(highest, before, operation).or_else(|| {
-        if step.ranks < 1 { Ruling::Forbidden } else { skipped_may_be_gone(view, step) }
-    })
+    view.consumers_moved(highest, before, operation).or_else(|| skipped_may_be_gone(view, step))
 }
 
+/// Who goes back or stays has skipped nothing.
 fn skipped_may_be_gone(view: &KeyView<'_>, step: &Step) -> Ruling {
     let skipped = view.key.order.between(step.from, step.to);
     let holders =

@@ -46,7 +46,8 @@ fn judge_conflict(
     let offset = conflict.offset;
     let holders = all_holders(view, conflict);
     for (nth, (first, first_epoch)) in holders.iter().enumerate() {
-        for (second, second_epoch) in &holders[nth + 1..] {
+        for (second, second_epoch) in &holders[nth..] {
+            // A record itself, too.
             if first_epoch == second_epoch {
                 continue;
             }
@@ -100,6 +101,6 @@ fn deposed_before<'a>(view: &'a KeyView<'_>, record: RecordId) -> Option<&'a Ele
     let sender = view.sender(record)?;
     let node = sender.node?;
     let (at, _) = Leadership::led_at_latest(view.elections, node, sender.completed_at)?;
-    let next: Option<&Election> = view.elections[at + 1..].iter().find(|e| e.leader != Some(node));
+    let next: Option<&Election> = view.elections[at..].iter().find(|e| e.leader != Some(node));
     next.filter(|next| next.at.saturating_add(CLOCK_SLACK_NS) < sender.sent_at)
 }
