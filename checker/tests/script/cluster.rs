@@ -142,9 +142,10 @@ impl World {
                 _ => return Err(format!("unknown part {word} of a change")),
             }
         }
-        self.ms += if words.contains(&"at-once") { 0 } else { 20 };
+        let takes_ms = if words.contains(&"at-once") { 0 } else { 20 };
+        self.ms += takes_ms;
         self.metadata("PartitionChangeRecord", fields);
-        self.ms += 20;
+        self.ms += takes_ms;
         Ok(())
     }
 

@@ -135,7 +135,7 @@ impl World {
                 partition.final_read_to = Some(to);
             }
             ("tell", []) | ("tell", [_]) => {}
-            ("fault", [f, node]) => self.fault(f, number(node)?),
+            ("fault", [f, node, more @ ..]) => self.fault(f, number(node)?, more)?,
             ("wait", [ms]) => self.ms += number::<u64>(ms)?,
             _ if self.cluster_line(command, args)? => {}
             _ => self.outcome_line(command, args)?,
@@ -374,10 +374,15 @@ impl World {
         Ok(end)
     }
 
-    fn fault(&mut self, f: &str, node: NodeId) {
-        let event = Event::new(0, Process::Nemesis, EventKind::Info, Function::from(f))
-            .with_value(EventValue::Other(json!({"nodes": [node]})));
-        self.push(event);
+    fn fault(&mut self, f: &str, node: NodeId, more: &[&str]) -> Result<(), String> {
+        let mut value = json!({"nodes": [node]});
+        for word in more {
+            let (name, text) = word.split_once('=').ok_or("NAME=VALUE is needed")?;
+            value[name] = text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
+        }
+        let event = Event::new(0, Process::Nemesis, EventKind::Info, Function::from(f));
+        self.push(event.with_value(EventValue::Other(value)));
+        Ok(())
     }
 }
 

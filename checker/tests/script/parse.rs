@@ -30,7 +30,7 @@
 //!                       node 3 says, with this ISR (else 1,2,3) and partition epoch
 //! change x [leader=2] [isr=1,2] [elr=3] [replicas=1,2] [recovering] [recovered] [at-once]
 //!                       a change of a partition in the metadata log, 20 ms after the line before
-//!                       or `at-once`; `isr=` is nobody
+//!                       and before the next, or `at-once`; `isr=` is nobody
 //! broker 2 registered   in the metadata log: registered (and fenced), fenced, unfenced, stopping
 //! feature NAME 1        a feature's level in the metadata log
 //! config x NAME VALUE   a topic's setting in the metadata log
@@ -62,7 +62,7 @@
 //! crash 2 signal 6      node 2 ended by itself
 //! ended interrupted     how the run ended
 //! struck power-loss 1,2 1:x-0:7 2:x-0:0      a fault that cost nodes data: bytes by partition
-//! fault kill 2          what the nemesis did to node 2
+//! fault kill 2 [from=NS]    what the nemesis did to node 2; `fault heal 2 fault=pause` ended it
 //! ```
 
 use highwater_history::{
