@@ -155,6 +155,13 @@ fn metrics_tell_how_much_was_lost_and_who_had_acknowledged_it() {
     assert_eq!(permitted["fulfilled_by"], "power-loss of node 1 (event 7); min ISR was 1");
 }
 
+#[test]
+fn metrics_name_the_acks_levels_at_which_anything_was_acknowledged() {
+    let script = "== sent\nopen 2 acks=1\n1: S x a ok@0\n2: S x b fail\nP 9 x[0:a]";
+    let metrics = script::verdict_of(script).expect("it is judged").metrics;
+    assert_eq!(metrics["acknowledged-by-acks"], serde_json::json!({"all": 1}));
+}
+
 /// What a finding stands on beside the history is told file by file, and what the nemesis did.
 #[test]
 fn an_explanation_tells_of_dumps_and_faults() {

@@ -235,8 +235,9 @@ fn add_time(acts: &[Act], operations: Node, all: &mut Vec<Link>) {
     for (nth, (_, op)) in ends.iter().enumerate() {
         let instant = operations + nth as Node;
         all.push(Link { from: *op, to: instant, why: Why::Time });
-        if nth + 1 < ends.len() {
-            all.push(Link { from: instant, to: instant + 1, why: Why::Time });
+        if let Some(before) = nth.checked_sub(1) {
+            let from = operations + before as Node;
+            all.push(Link { from, to: instant, why: Why::Time });
         }
     }
     for act in acts {
@@ -245,5 +246,33 @@ fn add_time(acts: &[Act], operations: Node, all: &mut Vec<Link>) {
             let from = operations + instant as Node;
             all.push(Link { from, to: act.op, why: Why::Time });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Act, Link, Links, Why};
+
+    fn act(op: u32, invoked_at: u64, completed_at: u64) -> Act {
+        let (invoked, completed) = (u64::from(op) * 2, Some(u64::from(op) * 2 + 1));
+        Act { op, process: op.into(), invoked, completed, invoked_at, completed_at }
+    }
+
+    fn by_time(acts: &[Act]) -> Vec<(u32, u32)> {
+        let links = Links::of(Vec::new(), acts).all;
+        let time = links.iter().filter(|link| link.why == Why::Time);
+        time.map(|Link { from, to, .. }| (*from, *to)).collect()
+    }
+
+    #[test]
+    fn who_began_as_another_ended_does_not_come_after_it() {
+        assert_eq!(by_time(&[act(0, 1, 2), act(1, 2, 4)]), [(0, 2), (1, 3), (2, 3)]);
+        assert_eq!(by_time(&[act(0, 1, 2), act(1, 3, 4)]), [(0, 2), (1, 3), (2, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn one_instant_leads_to_the_next_where_nobody_began_between() {
+        let acts = [act(0, 1, 3), act(1, 2, 4), act(2, 2, 5), act(3, 6, u64::MAX)];
+        assert_eq!(by_time(&acts), [(0, 4), (1, 5), (2, 6), (4, 5), (5, 6), (6, 3)]);
     }
 }

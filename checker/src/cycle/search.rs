@@ -67,8 +67,12 @@ impl Component {
     /// The shortest cycle; of a component with many links, the shortest that a bounded search
     /// finds.
     pub fn cycle(&self) -> Cycle {
+        self.cycle_by(SEARCH_LIMIT)
+    }
+
+    fn cycle_by(&self, limit: usize) -> Cycle {
         let mut best: Option<Vec<Link>> = None;
-        let mut left = SEARCH_LIMIT;
+        let mut left = limit;
         for start in &self.operations {
             let shorter_than = best.as_ref().map_or(usize::MAX, Vec::len);
             if let Some(found) = self.shortest_through(*start, shorter_than, &mut left) {
@@ -129,4 +133,42 @@ fn back(start: Node, last: Link, came_by: &BTreeMap<Node, Link>) -> Vec<Link> {
     }
     links.reverse();
     links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Component, Cycle, Kinds, Link, Links, Node, components};
+    use crate::cycle::links::Why;
+
+    /// One component of rings, each of which goes through these operations in turn.
+    fn component(rings: &[&[Node]]) -> Component {
+        let of_ring = |ring: &&[Node]| {
+            let next = ring.iter().copied().cycle().skip(1);
+            let links = ring.iter().copied().zip(next);
+            links.map(|(from, to)| Link { from, to, why: Why::Process }).collect::<Vec<_>>()
+        };
+        let mut all: Vec<Link> = rings.iter().flat_map(of_ring).collect();
+        all.sort_unstable();
+        let mut found = components(&Links { all, operations: 100 }, Kinds::PROCESS, None);
+        assert_eq!(found.len(), 1, "one component");
+        found.remove(0)
+    }
+
+    fn length(cycle: &Cycle) -> (usize, bool) {
+        (cycle.links.len(), cycle.is_shortest)
+    }
+
+    #[test]
+    fn the_shortest_cycle_is_found_wherever_it_is() {
+        assert_eq!(length(&component(&[&[0, 1, 2, 3, 4], &[2, 3, 9]]).cycle()), (3, true));
+        assert_eq!(length(&component(&[&[0, 1, 2, 3, 4], &[1, 2, 3], &[3, 4]]).cycle()), (2, true));
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_says_so_and_finds_a_cycle() {
+        let two = component(&[&[0, 1, 2, 3, 4], &[2, 3, 9]]);
+        assert_eq!(length(&two.cycle_by(2)), (5, false));
+        assert_eq!(length(&two.cycle_by(1000)), (3, true));
+        assert_eq!(length(&component(&[&[0, 1], &[1, 2]]).cycle_by(1)), (2, true));
+    }
 }
