@@ -12,6 +12,7 @@ use highwater_history::{
     Promise, RunFolder,
     format::Document,
     reader::{HistoryFile, HistoryFormat},
+    span::Span,
 };
 
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
     evidence::{Evidence, Instead},
     explain::explain,
     judge::Options,
+    limits::Limits,
     memory::{Memory, check_within},
     text,
     what_if::what_if,
@@ -59,6 +61,15 @@ pub struct CheckArgs {
     /// Judge as if this had been promised, as in acks=1 (repeatable).
     #[arg(long = "promise", value_name = "KEY=VALUE")]
     pub promises: Vec<String>,
+    /// The longest that a key may acknowledge no send although some are asked for, as in 15s.
+    #[arg(long, value_name = "TIME")]
+    pub max_unavailable: Option<Span>,
+    /// The longest from the last fault until each key acknowledges sends again.
+    #[arg(long, value_name = "TIME")]
+    pub max_recovery: Option<Span>,
+    /// The longest from a record's acknowledgement until it is read.
+    #[arg(long, value_name = "TIME")]
+    pub max_lag: Option<Span>,
     /// Print exactly the verdict, as JSON.
     #[arg(long)]
     pub json: bool,
@@ -124,7 +135,12 @@ impl CheckArgs {
         for text in &self.promises {
             promise.set(text)?;
         }
-        Ok(Options { promise, claims: self.claims.clone() })
+        let limits = Limits {
+            unavailable: self.max_unavailable,
+            recovery: self.max_recovery,
+            lag: self.max_lag,
+        };
+        Ok(Options { promise, limits, claims: self.claims.clone() })
     }
 
     /// What there is to judge.
@@ -211,8 +227,13 @@ impl CheckArgs {
             manifest,
             dumps,
             promises,
+            max_unavailable,
+            max_recovery,
+            max_lag,
             claims,
         } = self;
-        manifest.is_none() && dumps.is_none() && promises.is_empty() && claims.is_none()
+        let unlimited = max_unavailable.or(*max_recovery).or(*max_lag).is_none();
+        let by_itself = manifest.is_none() && dumps.is_none() && promises.is_empty();
+        by_itself && unlimited && claims.is_none()
     }
 }

@@ -101,6 +101,9 @@ pub struct Findings {
     /// Why the claim has nothing to judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,
+    /// What was measured beside the anomalies, by name.
+    #[serde(skip_serializing_if = "AnomalyCounts::is_empty")]
+    pub measured: AnomalyCounts,
     /// How much was lost.
     #[serde(skip_serializing_if = "Losses::is_empty", with = "pairs")]
     pub losses: Losses,
@@ -166,6 +169,11 @@ impl Findings {
         self.left_out += keep(&mut self.allowed, self.sought.as_deref(), anomaly, detail);
     }
 
+    /// Adds to a measurement, which stands among the verdict's metrics and accuses nobody.
+    pub fn count(&mut self, name: &str, n: u64) {
+        add(&mut self.measured, name, n);
+    }
+
     /// Notes that nothing in the history is what the claim speaks of.
     pub fn not_applicable(&mut self, why: &str) {
         self.not_applicable = Some(why.to_owned());
@@ -222,6 +230,7 @@ impl Findings {
         merge_counts(&mut self.anomalies, &other.anomalies);
         merge_counts(&mut self.permitted, &other.permitted);
         merge_counts(&mut self.clauses, &other.clauses);
+        merge_counts(&mut self.measured, &other.measured);
         self.left_out += other.left_out;
         self.left_out += take(&mut self.violations, other.violations);
         self.left_out += take(&mut self.allowed, other.allowed);
@@ -240,6 +249,11 @@ fn keep(
     anomaly: &str,
     detail: impl FnOnce() -> Finding,
 ) -> u64 {
+    let detail = || {
+        let mut detail = detail();
+        once_each(&mut detail.events);
+        detail
+    };
     match sought {
         None if kept.len() < Findings::CAP => kept.push(detail()),
         None => return 1,
@@ -247,6 +261,12 @@ fn keep(
         Some(sought) => kept.extend(Some(detail()).filter(|found| is_about_same(found, sought))),
     }
     0
+}
+
+/// Leaves out events that stand there already: one operation may be sender and reader.
+fn once_each(events: &mut Vec<u64>) {
+    let mut seen = BTreeSet::new();
+    events.retain(|event| seen.insert(*event));
 }
 
 /// Whether two findings are of one anomaly at one place, permitted by one clause or by none.

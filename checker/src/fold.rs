@@ -11,6 +11,7 @@ use crate::{
     coverage::by_acks,
     finding::{Findings, Room},
     index::{Digest, KeyId, Unfit},
+    measured::Measured,
     parallel,
     part::Part,
     view::{KeyView, RunView},
@@ -48,6 +49,8 @@ pub(crate) struct Tally {
     pub leader_changes: u64,
     /// The names of this part's keys, in order.
     pub keys: Vec<Key>,
+    /// What was measured of this part's keys.
+    pub measured: Measured,
     /// What evidence of this part's keys is missing.
     pub missing: Vec<(KeyId, String)>,
 }
@@ -101,6 +104,7 @@ impl Tally {
             acknowledged_by_acks: by_acks.acknowledged.into_iter().collect(),
             leader_changes: run.leadership.leader_changes(run.index),
             keys: keys.iter().map(|view| view.key.key.clone()).collect(),
+            measured: Measured::of(run, keys),
             missing: whole::without_final_log(run, keys),
         }
     }

@@ -19,6 +19,7 @@ use crate::{
     fold::JudgedPart,
     index::{Builder, Index, Unfit},
     leadership::Leadership,
+    limits::Limits,
     merge, notes,
     part::Part,
     registry::Registry,
@@ -32,6 +33,9 @@ use crate::{
 pub struct Options {
     /// Promises that the user names; they override what the evidence says.
     pub promise: Promise,
+    /// What waits may take at most.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
     /// The claims to judge; none means those of the manifest, or all.
     pub claims: Option<Vec<String>>,
 }
@@ -130,6 +134,7 @@ pub(crate) fn viewed<T>(
         losses: &losses,
         sayings: &sayings,
         said: &options.promise,
+        limits: options.limits,
         is_cut,
     };
     look(&run, &run.keys())

@@ -56,6 +56,8 @@ mod insync;
 mod judge;
 mod leaderless;
 pub mod leadership;
+pub mod limits;
+mod measured;
 pub mod memory;
 mod merge;
 mod metrics;

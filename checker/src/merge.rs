@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem::take,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -42,15 +43,16 @@ pub(crate) fn verdict(evidence: &Evidence, options: &Options, parts: Vec<JudgedP
         parts.into_iter().map(|part| (part.tally, part.claims)).unzip();
     let tally = add(tallies);
     let whole = Whole { evidence, keys: tally.keys.clone() };
-    let mut measured = BTreeMap::new();
+    let (mut lost, mut counted) = (BTreeMap::new(), AnomalyCounts::new());
     let mut claims = Vec::new();
     for of_claim in transposed(of_parts) {
-        let (claim, losses) = decide(&whole, &tally, of_claim);
-        measured.extend(losses.map(|losses| (claim.claim.clone(), losses)));
+        let (claim, beside) = decide(&whole, &tally, of_claim);
+        merge_counts(&mut counted, &beside.counted);
+        lost.insert(claim.claim.clone(), beside.losses);
         claims.push(claim);
     }
     let coverage = coverage::floors(evidence, &tally);
-    let metrics = metrics::of(evidence, &tally, measured);
+    let metrics = metrics::of(evidence, &tally, lost, counted);
     let without = tally.missing.iter().map(|(_, what)| what.clone());
     let missing = evidence.incomplete.iter().cloned().chain(without).collect();
     let judged = Judged { evidence, tally: &tally, claims: &claims, coverage: &coverage, missing };
@@ -94,6 +96,7 @@ fn add(tallies: Vec<Tally>) -> Tally {
         sum.sent_by_acks = add_by_acks(&sum.sent_by_acks, &tally.sent_by_acks);
         sum.acknowledged_by_acks =
             add_by_acks(&sum.acknowledged_by_acks, &tally.acknowledged_by_acks);
+        sum.measured = take(&mut sum.measured).and(tally.measured);
         sum.missing.extend(tally.missing);
         sum
     });
@@ -117,15 +120,25 @@ fn transposed(of_parts: Vec<Vec<ClaimOfPart>>) -> Vec<Vec<ClaimOfPart>> {
     (0..claims).map(|_| of_parts.iter_mut().filter_map(Iterator::next).collect()).collect()
 }
 
-/// One claim of all parts; how much was lost where it was judged.
+/// What a claim measured beside its anomalies.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// How much was lost to what.
+    losses: Losses,
+    /// What else it counted.
+    counted: AnomalyCounts,
+}
+
+/// One claim of all parts, and what it measured where it was judged.
 pub(crate) fn decide(
     whole: &Whole<'_>,
     tally: &Tally,
     of_parts: Vec<ClaimOfPart>,
-) -> (ClaimVerdict, Option<Losses>) {
+) -> (ClaimVerdict, Beside) {
     let name = of_parts.first().map(|part| part.name.clone()).unwrap_or_default();
     if let Some(unfit) = &tally.unfit {
-        return (undecided(&name, format!("the history is unfit: {unfit}")), None);
+        let why = format!("the history is unfit: {unfit}");
+        return (undecided(&name, why), Beside::default());
     }
     let folded = match of_parts.iter().any(|part| part.crashed) {
         true => None,
@@ -133,10 +146,10 @@ pub(crate) fn decide(
     };
     match folded {
         Some(mut findings) => {
-            let losses = std::mem::take(&mut findings.losses);
-            (claim_verdict(&name, findings), Some(losses))
+            let (losses, counted) = (take(&mut findings.losses), take(&mut findings.measured));
+            (claim_verdict(&name, findings), Beside { losses, counted })
         }
-        None => (undecided(&name, "the claim itself crashed".to_owned()), None),
+        None => (undecided(&name, "the claim itself crashed".to_owned()), Beside::default()),
     }
 }
 

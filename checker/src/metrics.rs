@@ -1,21 +1,31 @@
-//! Measurements beside the counts: how much was lost to what, what each acks level got.
+//! Measurements beside the counts: how much was lost to what, what each acks level got, how long
+//! keys waited.
 
 use std::collections::BTreeMap;
 
-use highwater_history::{Key, verdict::KeyLoss};
+use highwater_history::{
+    Key,
+    verdict::{AnomalyCounts, KeyLoss},
+};
 use serde_json::{Value, json};
 
 use crate::{
     evidence::Evidence,
     finding::{Loss, Losses, Permission},
     fold::Tally,
+    measured::{Measured, Wait},
 };
 
 /// Loss by key and cause, per claim that counts any.
 pub type LossesByClaim = BTreeMap<String, Losses>;
 
 /// All measurements by name.
-pub fn of(evidence: &Evidence, tally: &Tally, losses: LossesByClaim) -> BTreeMap<String, Value> {
+pub fn of(
+    evidence: &Evidence,
+    tally: &Tally,
+    losses: LossesByClaim,
+    counted: AnomalyCounts,
+) -> BTreeMap<String, Value> {
     let by_acks = tally.acknowledged_by_acks.iter();
     let by_acks: BTreeMap<_, _> = by_acks.map(|(acks, count)| (acks.as_str(), count)).collect();
     let mut metrics = BTreeMap::from([
@@ -32,7 +42,45 @@ pub fn of(evidence: &Evidence, tally: &Tally, losses: LossesByClaim) -> BTreeMap
     let lost = [(KeyLoss::PERMITTED, permitted), (KeyLoss::FORBIDDEN, forbidden)];
     let some = lost.into_iter().filter(|(_, losses)| !losses.is_empty());
     metrics.extend(some.map(|(name, losses)| (name.to_owned(), json!(losses))));
+    metrics.extend(counted.into_iter().map(|(name, n)| (name, json!(n))));
+    metrics.extend(waits(tally));
     metrics
+}
+
+/// How long keys waited: to be read, to acknowledge, to go on after the last fault.
+fn waits(tally: &Tally) -> impl Iterator<Item = (String, Value)> {
+    let Measured { read, lag_sum, unread, .. } = tally.measured;
+    let Measured { lag, oldest_unread, unavailable, .. } = tally.measured;
+    let Measured { sends_again, reads_again, sends_never, .. } = tally.measured;
+    let shown = |wait: Option<Wait>| wait.map(|wait| shown(tally, wait));
+    let recovered = [sends_again, reads_again, sends_never];
+    let recovery = recovered.iter().any(Option::is_some).then(|| {
+        json!({"sends": shown(sends_again), "reads": shown(reads_again),
+               "not-again": shown(sends_never)})
+    });
+    let lags = (read + unread > 0).then(|| {
+        let mean = lag_sum.checked_div(read);
+        json!({"read": read, "mean_ns": mean, "longest": shown(lag), "unread": unread,
+               "oldest-unread": shown(oldest_unread)})
+    });
+    let gap = shown(unavailable);
+    let all = [("read-lag", lags), ("unavailability", gap), ("recovery", recovery)];
+    all.into_iter().filter_map(|(name, said)| Some((name.to_owned(), without_nulls(said?))))
+}
+
+fn shown(tally: &Tally, wait: Wait) -> Value {
+    let key = &tally.keys[wait.key as usize];
+    let Wait { value, from, to, .. } = wait;
+    json!({"key": key, "value": value, "ns": wait.ns(), "from_ns": from, "to_ns": to})
+}
+
+/// What was not measured is not named.
+fn without_nulls(mut said: Value) -> Value {
+    if let Value::Object(fields) = &mut said {
+        fields.retain(|_, field| !field.is_null());
+        fields.values_mut().for_each(|field| *field = without_nulls(field.take()));
+    }
+    said
 }
 
 fn loss_of(

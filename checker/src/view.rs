@@ -19,6 +19,7 @@ use crate::{
         records::RecordId,
     },
     leadership::{CLOCK_SLACK_NS, Election, Leadership},
+    limits::Limits,
     permission::CommittedTo,
     registry::{Registration, Registry},
     replaced::Begun,
@@ -43,6 +44,8 @@ pub struct RunView<'a> {
     pub sayings: &'a Sayings<'a>,
     /// What the user said was promised, whatever the evidence says.
     pub said: &'a Promise,
+    /// What the user says that waits may take.
+    pub limits: Limits,
     /// Whether the end of the history is missing: what came after is not known.
     pub is_cut: bool,
 }

@@ -54,6 +54,7 @@ pub mod reader;
 pub mod recorder;
 pub mod run_folder;
 pub mod samples;
+pub mod span;
 mod stream;
 pub mod types;
 mod unique;

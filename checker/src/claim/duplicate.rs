@@ -27,6 +27,9 @@ pub static ENTRY: Entry = Entry {
     judge: Judge::Key(judge),
 };
 
+/// Those that stand at two offsets or more beside 0: clients that were told no offset have been
+/// seen to report 0, which is no second place.
+const ABOVE_ZERO: &str = "duplicates-at-non-zero-offsets";
 const NOT_IDEMPOTENT: &str = "c.2 enable.idempotence=false";
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
@@ -37,11 +40,14 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
         if view.key.order.place(record) != Known::Many && second.is_none() {
             continue;
         }
+        let mut offsets = view.key.order.offsets_of(record);
+        offsets.extend(second);
+        offsets.sort_unstable();
+        offsets.dedup();
+        if offsets.iter().filter(|offset| **offset > 0).count() > 1 {
+            findings.count(ABOVE_ZERO, 1);
+        }
         findings.rule("duplicate", ruling(view, record, second), || {
-            let mut offsets = view.key.order.offsets_of(record);
-            offsets.extend(second);
-            offsets.sort_unstable();
-            offsets.dedup();
             let why = format!("the record stands at offsets {offsets:?}");
             view.finding(record, offsets.first().copied(), 42, "D5", why)
         });

@@ -8,6 +8,7 @@ use super::{Decides, Entry, Judge, Need};
 use crate::{
     finding::{Findings, Permission, Ruling},
     index::{
+        GroupCommit,
         operations::{OpId, Operation, Outcome},
         reads::PollRun,
         records::RecordId,
@@ -15,7 +16,8 @@ use crate::{
     view::KeyView,
 };
 
-/// Counts steps back and skips, between the operations of one process and within one operation.
+/// Counts steps back and skips, between the operations of one process and within one operation. A
+/// group may move its members, but not below what they committed themselves.
 pub static ENTRY: Entry = Entry {
     rules: &[58, 60, 61],
     clauses: &[],
@@ -105,7 +107,7 @@ fn judge_between(
         return;
     }
     let subscribed = process.assignment_before(operation.invoked).filter(|last| last.subscribed);
-    let ruling = match subscribed {
+    let ruling = match subscribed.filter(|_| !is_below_own_commit(view, operation, to)) {
         Some(last) => Ruling::Permitted(Permission::new(
             "c.6 subscribe",
             format!("the subscription of event {}", last.event),
@@ -113,6 +115,34 @@ fn judge_between(
         None => moved(view, &step, before, operation),
     };
     findings.rule(anomaly, ruling, || describe(view, operation, Some(before), &step));
+}
+
+/// Whether a group's member is given again what lies below its own last commit: a group goes on
+/// where it has committed. Not if somebody may have committed as little since.
+fn is_below_own_commit(view: &KeyView<'_>, operation: &Operation, to: Offset) -> bool {
+    let of_key = |commit: &GroupCommit| {
+        let (_, offset) = commit.offsets.iter().find(|(key, _)| *key == view.id)?;
+        Some((view.op(commit.op), *offset)).filter(|(op, _)| op.outcome != Outcome::Fail)
+    };
+    let ended_before = |op: &Operation, event: u64| {
+        op.outcome == Outcome::Ok && op.completion().is_some_and(|completed| completed < event)
+    };
+    view.run.index.groups.iter().any(|group| {
+        let own =
+            group.commits.iter().rev().filter(|commit| {
+                commit.process == operation.process && commit.generation.is_some()
+            });
+        let mut before =
+            own.filter_map(of_key).filter(|(op, _)| ended_before(op, operation.invoked));
+        let Some((last, _)) = before.next().filter(|(_, offset)| to < *offset) else {
+            return false;
+        };
+        let mut others = group.commits.iter().filter_map(of_key);
+        !others.any(|(op, offset)| {
+            let began = operation.completion().is_none_or(|completed| op.invoked < completed);
+            offset <= to && began && !ended_before(op, last.invoked)
+        })
+    })
 }
 
 /// An unclean election may set a consumer back or ahead; and records that may be gone may be

@@ -1,6 +1,6 @@
 //! What was sent later stands later in the log, and nothing is read before it is sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{Offset, event::Acks, verdict::Finding};
 
@@ -14,14 +14,15 @@ use crate::{
     view::KeyView,
 };
 
-/// Counts records that were given an offset below one that another process had been told of before
-/// their send began, and records that were read by an operation that had ended by then. What one
-/// process sends in the wrong order is nonmonotonic-send.
+/// Counts records that were acknowledged below what their own process had read before it sent them
+/// (which needs no common clock), else below an offset that another process had been told of by
+/// then, and records that were read by an operation that had ended by then. What one process sends
+/// in the wrong order is nonmonotonic-send.
 pub static ENTRY: Entry = Entry {
     rules: &[39, 58],
     clauses: &[],
     evidence: &["D6"],
-    anomalies: &["send-to-the-past", "read-of-the-future"],
+    anomalies: &["ack-in-the-past", "send-to-the-past", "read-of-the-future"],
     needs: &[Need::Elections],
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
@@ -43,6 +44,7 @@ struct Told {
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let told = told_in_order(view);
     let mut highest = Highest::default();
+    let mut own_reads: BTreeMap<u32, Told> = BTreeMap::new();
     let mut next = told.iter().peekable();
     let records = &view.key.records;
     let mut early = BTreeSet::new();
@@ -50,13 +52,23 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
         let sender = view.sender(record).expect("a sent record has a sender");
         while let Some(told) = next.next_if(|told| told.at < sender.invoked) {
             highest.take(told);
+            if told.read {
+                let own = own_reads.entry(told.process).or_insert(*told);
+                if told.offset > own.offset {
+                    *own = *told;
+                }
+            }
         }
         if records.reader(record).is_some_and(|op| ended_before(view.op(op), sender)) {
             early.insert(record);
         }
         let Some(offset) = records.ack(record, &view.run.index.ops) else { continue };
-        if let Some(before) = highest.of_others(sender.process).filter(|told| told.offset > offset)
-        {
+        let is_above = |told: &Told| told.offset > offset;
+        let own = own_reads.get(&sender.process).copied();
+        if let Some(before) = own.filter(is_above) {
+            let ruling = may_be_gone(view, before);
+            findings.rule("ack-in-the-past", ruling, || past(view, record, offset, before));
+        } else if let Some(before) = highest.of_others(sender.process).filter(is_above) {
             let ruling = timed(view, may_be_gone(view, before));
             findings.rule("send-to-the-past", ruling, || past(view, record, offset, before));
         }

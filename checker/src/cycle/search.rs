@@ -13,6 +13,8 @@ pub struct Component {
     pub operations: Vec<Node>,
     /// The links among them, sorted.
     links: Vec<Link>,
+    /// Nodes from this one on are instants.
+    instants: Node,
 }
 
 /// A cycle.
@@ -44,7 +46,7 @@ pub fn components(links: &Links, kinds: Kinds, within: Option<&[bool]>) -> Vec<C
         }
         operations.sort_unstable();
         members.iter().for_each(|node| component_of[node.index()] = found.len() as u32);
-        found.push(Component { operations, links: Vec::new() });
+        found.push(Component { operations, links: Vec::new(), instants: links.operations });
     }
     for link in used {
         let of = |node: Node| component_of[node as usize];
@@ -64,8 +66,8 @@ impl Component {
         self.links.iter().map(|link| link.from)
     }
 
-    /// The shortest cycle; of a component with many links, the shortest that a bounded search
-    /// finds.
+    /// The cycle of the fewest operations, whatever instants lie between them; of a component with
+    /// many links, the shortest that a bounded search finds.
     pub fn cycle(&self) -> Cycle {
         self.cycle_by(SEARCH_LIMIT)
     }
@@ -74,21 +76,31 @@ impl Component {
         let mut best: Option<Vec<Link>> = None;
         let mut left = limit;
         for start in &self.operations {
-            let shorter_than = best.as_ref().map_or(usize::MAX, Vec::len);
+            let shorter_than = best.as_ref().map_or(usize::MAX, |best| self.length(best));
             if let Some(found) = self.shortest_through(*start, shorter_than, &mut left) {
                 best = Some(found);
             }
-            if left == 0 || best.as_ref().is_some_and(|best| best.len() == 2) {
+            if left == 0 || best.as_ref().is_some_and(|best| self.length(best) == 2) {
                 break;
             }
         }
         let links = best.expect("a component of two or more operations has a cycle");
-        let is_shortest = left > 0 || links.len() == 2;
+        let is_shortest = left > 0 || self.length(&links) == 2;
         Cycle { links, is_shortest }
     }
 
-    /// The shortest cycle through an operation, if it has fewer links than that. The first search
-    /// is never cut short: it finds one.
+    /// How many operations a cycle has.
+    fn length(&self, links: &[Link]) -> usize {
+        links.iter().map(|link| self.cost(link)).sum()
+    }
+
+    /// Instants cost nothing.
+    fn cost(&self, link: &Link) -> usize {
+        usize::from(link.from < self.instants)
+    }
+
+    /// The shortest cycle through an operation, if it has fewer operations than that. The first
+    /// search is never cut short: it finds one.
     fn shortest_through(
         &self,
         start: Node,
@@ -96,24 +108,34 @@ impl Component {
         left: &mut usize,
     ) -> Option<Vec<Link>> {
         let is_first = shorter_than == usize::MAX;
-        let mut came_by: BTreeMap<Node, Link> = BTreeMap::new();
+        let mut came_by: BTreeMap<Node, (usize, Link)> = BTreeMap::new();
+        let mut closed: Option<(usize, Link)> = None;
         let mut open = VecDeque::from([(start, 0)]);
         while let Some((node, steps)) = open.pop_front() {
-            if steps + 1 >= shorter_than || (*left == 0 && !is_first) {
-                return None;
+            let at_most = closed.as_ref().map_or(shorter_than, |(length, _)| *length);
+            if steps >= at_most || (*left == 0 && !is_first) {
+                break;
+            }
+            if came_by.get(&node).is_some_and(|(known, _)| *known < steps) {
+                continue;
             }
             for link in self.from(node) {
                 *left = left.saturating_sub(1);
+                let there = steps + self.cost(link);
                 if link.to == start {
-                    return Some(back(start, *link, &came_by));
+                    let best = closed.as_ref().map_or(shorter_than, |(length, _)| *length);
+                    closed = if there < best { Some((there, *link)) } else { closed };
+                } else if came_by.get(&link.to).is_none_or(|(known, _)| there < *known) {
+                    came_by.insert(link.to, (there, *link));
+                    // What costs nothing is looked at first, so that nodes come by their distance.
+                    match self.cost(link) {
+                        0 => open.push_front((link.to, there)),
+                        _ => open.push_back((link.to, there)),
+                    }
                 }
-                came_by.entry(link.to).or_insert_with(|| {
-                    open.push_back((link.to, steps + 1));
-                    *link
-                });
             }
         }
-        None
+        closed.map(|(_, last)| back(start, last, &came_by))
     }
 
     fn from(&self, node: Node) -> &[Link] {
@@ -123,11 +145,11 @@ impl Component {
     }
 }
 
-fn back(start: Node, last: Link, came_by: &BTreeMap<Node, Link>) -> Vec<Link> {
+fn back(start: Node, last: Link, came_by: &BTreeMap<Node, (usize, Link)>) -> Vec<Link> {
     let mut links = vec![last];
     let mut at = last.from;
     while at != start {
-        let link = came_by[&at];
+        let (_, link) = came_by[&at];
         links.push(link);
         at = link.from;
     }
@@ -170,5 +192,23 @@ mod tests {
         assert_eq!(length(&two.cycle_by(2)), (5, false));
         assert_eq!(length(&two.cycle_by(1000)), (3, true));
         assert_eq!(length(&component(&[&[0, 1], &[1, 2]]).cycle_by(1)), (2, true));
+    }
+
+    #[test]
+    fn the_shortest_cycle_has_the_fewest_operations_and_any_instants() {
+        let link = |(from, to, why)| Link { from, to, why };
+        let by_time = [(1, 3), (3, 4), (4, 5), (5, 6), (6, 0)];
+        let by_process = [(1, 2), (2, 0)];
+        let mut all = vec![link((0, 1, Why::Read(0, 7)))];
+        all.extend(by_time.map(|(from, to)| link((from, to, Why::Time))));
+        all.extend(by_process.map(|(from, to)| link((from, to, Why::Process))));
+        all.sort_unstable();
+        let links = Links { all, operations: 3 };
+        let kinds = Kinds::READS.and(Kinds::PROCESS).and(Kinds::TIME);
+        let found = components(&links, kinds, None);
+        let [component] = &found[..] else { panic!("one component") };
+        let Cycle { links, is_shortest } = component.cycle();
+        let nodes: Vec<_> = links.iter().map(|link| link.from).collect();
+        assert_eq!((nodes, is_shortest), (vec![0, 1, 3, 4, 5, 6], true));
     }
 }

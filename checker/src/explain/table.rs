@@ -58,7 +58,12 @@ fn role(unit: &Unit, session: Option<&OpenClient>) -> String {
     let by_deed = match unit.invoke.f {
         Function::Send => "producer",
         Function::Txn => "transactions",
-        Function::Poll | Function::Assign | Function::Subscribe | Function::Commit => "consumer",
+        Function::Poll
+        | Function::Assign
+        | Function::Subscribe
+        | Function::Commit
+        | Function::Committed
+        | Function::EndOffsets => "consumer",
         _ => "client",
     };
     let Some(session) = session else { return by_deed.to_owned() };

@@ -1,5 +1,6 @@
 //! Observes events in order, pairs invocations with completions, and fills the index.
 
+mod answers;
 mod completion;
 mod invocation;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    GroupCommit, Index, KeyId, KeyIndex,
+    GroupCommit, GroupFetch, Index, KeyId, KeyIndex,
     foreign::Foreign,
     groups,
     operations::{Ended, OpId, Operations, Outcome},
@@ -51,6 +52,8 @@ pub struct Builder<'a> {
     pending: Vec<Pending>,
     /// Group commits, as far as their invocations or completions tell.
     commits: BTreeMap<OpId, GroupCommit>,
+    /// What was asked of groups, and answered.
+    fetches: BTreeMap<OpId, GroupFetch>,
     foreign: Foreign,
     /// Whether the operation that ends left evidence of a key of this part.
     leaves_evidence: bool,
@@ -118,6 +121,7 @@ impl<'a> Builder<'a> {
             promises,
             pending: Vec::new(),
             commits: BTreeMap::new(),
+            fetches: BTreeMap::new(),
             foreign: Foreign::default(),
             leaves_evidence: false,
             last: None,
@@ -168,8 +172,10 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Index {
         self.settle();
         self.count();
+        self.index.ended_at = self.last.map_or(0, |(_, time)| time);
         let Index { processes, ops, .. } = &self.index;
-        self.index.groups = groups::of(self.commits.into_values(), processes, ops);
+        let (commits, fetches) = (self.commits.into_values(), self.fetches.into_values());
+        self.index.groups = groups::of(commits, fetches, processes, ops);
         self.index.ops.shrink();
         let Index { keys, ops, .. } = &mut self.index;
         parallel::change(keys, |key| {

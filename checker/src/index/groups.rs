@@ -1,4 +1,4 @@
-//! Consumer groups: who is in them, and what their members committed.
+//! Consumer groups: who is in them, what their members committed, and what they were told of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,18 @@ pub struct GroupCommit {
     pub offsets: Vec<(KeyId, Offset)>,
 }
 
+/// What somebody was answered of a group's committed offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFetch {
+    /// The operation.
+    pub op: OpId,
+    /// The group.
+    pub group: String,
+    /// Where the group goes on, by key; none where it has committed nothing. Empty where nobody
+    /// heard of the answer.
+    pub offsets: Vec<(KeyId, Option<Offset>)>,
+}
+
 /// A consumer group.
 #[derive(Debug, Default)]
 pub struct Group {
@@ -35,6 +47,8 @@ pub struct Group {
     pub members: BTreeSet<u32>,
     /// Its commits, in the order in which they began.
     pub commits: Vec<GroupCommit>,
+    /// What was asked of it, in the order in which that began.
+    pub fetches: Vec<GroupFetch>,
     /// The highest offset that an accepted commit named, by key.
     pub committed: BTreeMap<KeyId, Offset>,
 }
@@ -42,6 +56,7 @@ pub struct Group {
 /// All groups by name, of commits in the order in which they began.
 pub(super) fn of(
     commits: impl Iterator<Item = GroupCommit>,
+    fetches: impl Iterator<Item = GroupFetch>,
     processes: &Processes,
     ops: &Operations,
 ) -> Vec<Group> {
@@ -65,6 +80,9 @@ pub(super) fn of(
             }
         }
         group.commits.push(commit);
+    }
+    for fetch in fetches {
+        groups.entry(fetch.group.clone()).or_default().fetches.push(fetch);
     }
     let named = |(name, group): (String, Group)| Group { name, ..group };
     groups.into_iter().map(named).collect()

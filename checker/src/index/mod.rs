@@ -24,14 +24,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    Event, Key, Value,
+    Event, Key, Offset, TimeNs, Value,
     event::{OpenTopic, PayloadError},
     verdict::Counts,
 };
 
 pub use builder::{Builder, Unfit};
 pub use digest::Digest;
-pub use groups::{Group, GroupCommit};
+pub use groups::{Group, GroupCommit, GroupFetch};
 use operations::{OpId, Operations};
 use order::Order;
 use processes::Processes;
@@ -41,7 +41,7 @@ use records::{RecordId, Records};
 use crate::part::Part;
 
 /// Stands for no offset.
-const NO_OFFSET: highwater_history::Offset = highwater_history::Offset::MIN;
+const NO_OFFSET: Offset = Offset::MIN;
 
 /// A key's number within the index.
 pub type KeyId = u32;
@@ -65,6 +65,8 @@ pub struct Index {
     pub digest: Digest,
     /// Consumer groups by name.
     pub groups: Vec<Group>,
+    /// Whether anybody was told where a log ends.
+    pub ends_told: bool,
     /// Records that were sent with keys of their own: that key, and the record.
     pub record_keys: Vec<(String, KeyId, RecordId)>,
     /// The highest epoch of each producer id that some operation's identity shows.
@@ -76,6 +78,8 @@ pub struct Index {
     pub gap: Option<(u64, u64)>,
     /// What whoever wrote the history says of its gaps; the first of them.
     pub notes: Vec<String>,
+    /// The time of the last event.
+    pub ended_at: TimeNs,
     /// What the history holds.
     pub counts: Counts,
     /// Records that an ok poll returned.
@@ -110,6 +114,9 @@ pub struct KeyIndex {
     pub reads: Reads,
     /// Known offsets and their ranks.
     pub order: Order,
+    /// Where its log ended for a reader, and the operation that was told so, in the order in which
+    /// these ended.
+    pub ends: Vec<(OpId, Offset)>,
     /// Payloads that were not what they should be, and the operation that read them.
     pub payload_errors: Vec<(OpId, PayloadError)>,
     /// Sends whose attempts or errors rules 41 to 46 look at.

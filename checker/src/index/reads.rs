@@ -113,6 +113,11 @@ impl Reads {
         }
     }
 
+    /// Whether something was read without its offset.
+    pub fn some_untold(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.from == NO_OFFSET)
+    }
+
     /// Every operation's reads, in the order in which they ended.
     pub fn runs(&self) -> impl Iterator<Item = PollRun> + '_ {
         let (mut at, mut strange) = (0, 0);

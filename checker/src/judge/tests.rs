@@ -16,6 +16,7 @@ use crate::{
     fold::{ClaimOfPart, Tally},
     index::Index,
     leadership::Leadership,
+    limits::Limits,
     merge::decide,
     registry::Registry,
     told::Sayings,
@@ -47,6 +48,7 @@ fn judged(entry: &Entry) -> highwater_history::verdict::ClaimVerdict {
         losses: &[],
         sayings: &sayings,
         said: &said,
+        limits: Limits::default(),
         is_cut: false,
     };
     let of_part = ClaimOfPart::judge_entry("lost-write", entry, &run, &run.keys());

@@ -46,7 +46,7 @@ impl Case {
 
     /// What the fast checker says.
     pub fn by_checker(&self) -> Judged {
-        let options = Options { promise: self.promise.clone(), claims: None };
+        let options = Options { promise: self.promise.clone(), ..Options::default() };
         let evidence = Evidence::of_events(self.events.clone());
         let verdict = check(&evidence, &options).expect("it is judged");
         Judged {

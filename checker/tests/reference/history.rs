@@ -23,6 +23,13 @@ pub struct Commit {
     pub offsets: Vec<(Key, Offset)>,
 }
 
+/// What a process asked of a group's committed offsets, and was answered: none where the group had
+/// committed nothing of a key.
+pub struct Fetch {
+    pub group: String,
+    pub offsets: Vec<(Key, Option<Offset>)>,
+}
+
 /// A record that a poll of an operation returned, and the offset that this very poll named.
 pub struct Read {
     pub key: Key,
@@ -57,6 +64,9 @@ pub struct Operation {
     pub reads: Vec<Read>,
     pub assignment: Option<Assignment>,
     pub commit: Option<Commit>,
+    pub fetch: Option<Fetch>,
+    /// Where it was told that logs end.
+    pub ends: Vec<(Key, Offset)>,
     /// Keys of its rebalance-log.
     pub rebalanced: BTreeSet<Key>,
 }
@@ -90,6 +100,8 @@ impl Operation {
             reads: completion.map(reads).unwrap_or_default(),
             assignment: assignment(last),
             commit: commit(last),
+            fetch: completion.and_then(|done| fetch(invoke, done)),
+            ends: completion.map(ends).unwrap_or_default(),
             rebalanced: rebalances.into_iter().flatten().flat_map(|r| r.keys.clone()).collect(),
         }
     }
@@ -134,12 +146,34 @@ fn assignment(event: &Event) -> Option<Assignment> {
 }
 
 fn commit(event: &Event) -> Option<Commit> {
-    let EventValue::Offsets(offsets) = &event.value else { return None };
+    let (Function::Commit, EventValue::Offsets(offsets)) = (&event.f, &event.value) else {
+        return None;
+    };
     Some(Commit {
         group: event.extra.get("group")?.as_str()?.to_owned(),
         generation: event.extra.get("generation").and_then(|generation| generation.as_i64()),
         offsets: offsets.clone(),
     })
+}
+
+fn fetch(invoke: &Event, completion: &Event) -> Option<Fetch> {
+    let (Function::Committed, EventValue::Offsets(told)) = (&completion.f, &completion.value)
+    else {
+        return None;
+    };
+    let EventValue::Keys(asked) = &invoke.value else { return None };
+    let answer = |key: &Key| told.iter().find(|(of, _)| of == key).map(|(_, offset)| *offset);
+    Some(Fetch {
+        group: invoke.extra.get("group")?.as_str()?.to_owned(),
+        offsets: asked.iter().map(|key| (key.clone(), answer(key))).collect(),
+    })
+}
+
+fn ends(completion: &Event) -> Vec<(Key, Offset)> {
+    match (&completion.f, &completion.value) {
+        (Function::EndOffsets, EventValue::Offsets(ends)) => ends.clone(),
+        _ => Vec::new(),
+    }
 }
 
 fn reads(completion: &Event) -> Vec<Read> {

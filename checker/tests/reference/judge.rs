@@ -7,7 +7,7 @@ use highwater_history::{Event, Promise, verdict::Validity};
 use super::{
     cycles,
     facts::Facts,
-    groups, history, polls, real_time, records, sends,
+    groups, history, offsets, polls, real_time, records, sends,
     tally::{Promised, Tally},
     transactions,
 };
@@ -31,12 +31,17 @@ pub const CLASSES: &[Class] = &[
     ("poll-skip", polls::poll_skip),
     ("int-nonmonotonic-poll", polls::int_nonmonotonic_poll),
     ("int-poll-skip", polls::int_poll_skip),
+    ("reset-skip", polls::reset_skip),
+    ("successor-mismatch", polls::successor_mismatch),
+    ("ack-in-the-past", real_time::ack_in_the_past),
     ("send-to-the-past", real_time::send_to_the_past),
     ("read-of-the-future", real_time::read_of_the_future),
     ("reread-mismatch", transactions::reread_mismatch),
     ("torn-transaction", transactions::torn_transaction),
     ("stale-commit", groups::stale_commit),
     ("group-skip", groups::group_skip),
+    ("offset-regression", offsets::offset_regression),
+    ("latest-regression", offsets::latest_regression),
     ("key-on-two-partitions", groups::key_on_two_partitions),
 ];
 

@@ -9,6 +9,7 @@ pub mod inject;
 pub mod judge;
 pub mod model;
 mod mutate;
+mod offsets;
 mod polls;
 mod real_time;
 mod records;

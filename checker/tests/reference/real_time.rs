@@ -1,5 +1,5 @@
-//! The classes about what was sent or read before something began. All are permitted on a bare
-//! history, which does not say that one clock timed all processes.
+//! The classes about what was sent or read before something began. All but those of one process are
+//! permitted on a bare history, which does not say that one clock timed all processes.
 
 use super::{
     facts::Facts,
@@ -7,11 +7,27 @@ use super::{
     tally::{Promised, Tally},
 };
 
-/// A record of a certain operation is sent to the past whose acknowledgement names an offset below
-/// one that another process had been told of before its operation began.
+/// A record of a certain operation is acknowledged in the past whose acknowledgement names an
+/// offset below one that its own process had read in an ok operation before.
+pub fn ack_in_the_past(facts: &Facts, _: &Promised) -> Tally {
+    let certain = facts.all_sends().filter(|(op, _)| facts.is_certain(op));
+    certain.filter(|(op, send)| had_read_higher(facts, op, send)).map(|_| false).collect()
+}
+
+fn had_read_higher(facts: &Facts, op: &Operation, send: &Send) -> bool {
+    let Some(at) = send.ack else { return false };
+    let own = facts.operations.iter().filter(|other| other.process == op.process);
+    let before = own.filter(|other| other.is_ok() && other.ended_before(op));
+    let mut reads = before.flat_map(|other| &other.reads);
+    reads.any(|read| read.key == send.key && read.offset > Some(at))
+}
+
+/// A record that is not in that past is sent to the past whose acknowledgement names an offset
+/// below one that another process had been told of before its operation began.
 pub fn send_to_the_past(facts: &Facts, promised: &Promised) -> Tally {
     let certain = facts.all_sends().filter(|(op, _)| facts.is_certain(op));
-    let past = certain.filter(|(op, send)| {
+    let rest = certain.filter(|(op, send)| !had_read_higher(facts, op, send));
+    let past = rest.filter(|(op, send)| {
         let others = facts.operations.iter().filter(|other| other.process != op.process);
         let mut before = others.filter(|other| other.is_ok() && other.ended_before(op));
         before.any(|other| was_told_of_higher(other, send, promised))

@@ -78,6 +78,7 @@ impl World {
             ("promise", [text]) => {
                 self.options.promise.set(text).map_err(|error| error.to_string())?;
             }
+            ("within", limits) => self.within(limits)?,
             ("run", promises) => {
                 for text in promises {
                     self.manifest().promises.run.set(text).map_err(|error| error.to_string())?;
@@ -167,6 +168,21 @@ impl World {
             ("ended", ["complete"]) => self.outcome().ended = Ended::Complete,
             ("ended", ["interrupted"]) => self.outcome().ended = Ended::Interrupted,
             _ => return Err("this is no line of the notation".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn within(&mut self, limits: &[&str]) -> Result<(), String> {
+        let limits_of = &mut self.options.limits;
+        for text in limits {
+            let (name, span) = text.split_once('=').ok_or("NAME=TIME is needed")?;
+            let limit = match name {
+                "unavailable" => &mut limits_of.unavailable,
+                "recovery" => &mut limits_of.recovery,
+                "lag" => &mut limits_of.lag,
+                _ => return Err(format!("unknown limit {name}")),
+            };
+            *limit = Some(span.parse()?);
         }
         Ok(())
     }

@@ -12,10 +12,13 @@
 //! T 4 S x a@1 P x[0:b] ok                a transaction; commit is ok, abort is fail
 //! C 9 g.3 x=5 ok         process 9 commits 5 of key x for group g in generation 3 (or `g`);
 //!                       `unheard`: info, and its completion says nothing
+//! F 9 g x=5 y=- ok       process 9 asks which offsets group g has committed: 5 of x, none of y
+//! E 9 x=5                process 9 asks where key x ends
 //! A 9 x y, U 9 x, A! 9 x                 assign, subscribe, the same from the beginning
 //! ~ T 4 ...              an operation that ends only after the next one
 //! tell [CLAIM]          the verdict tells each finding in full [and what came of a claim]
 //! promise acks=1        what the user says
+//! within lag=5ms recovery=1s unavailable=1s   what the user says that waits may take
 //! run acks=1            a manifest with promises for the run; `topic x ...` for one topic
 //! floor acknowledged 5  a floor of the manifest's workload
 //! open 3,4 acks=1 idempotence=false pid=7.0 txid=t    a session of processes 3 and 4; the final
@@ -116,6 +119,12 @@ fn parse_line(world: &mut World, line: &str) -> Parsed<()> {
         ("P", [process, args @ ..]) => operation(world, number(process)?, Function::Poll, args),
         ("T", [process, args @ ..]) => operation(world, number(process)?, Function::Txn, args),
         ("C", [process, group, rest @ ..]) => commit(world, number(process)?, group, rest),
+        ("F", [process, group, rest @ ..]) => {
+            asked_offsets(world, number(process)?, (Function::Committed, Some(group)), rest)
+        }
+        ("E", [process, rest @ ..]) => {
+            asked_offsets(world, number(process)?, (Function::EndOffsets, None), rest)
+        }
         ("A" | "A!" | "U" | "U!", [process, keys @ ..]) => {
             assign(world, number(process)?, command, keys)
         }
@@ -318,6 +327,38 @@ fn commit(world: &mut World, process: u64, group: &str, words: &[&str]) -> Parse
     let told = if unheard { EventValue::None } else { offsets.clone() };
     world.push(invoke.with_value(offsets));
     world.complete(done.with_value(told));
+    Ok(())
+}
+
+/// A question for offsets: `KEY=OFFSET` of each key that was asked for, `-` where none was told.
+fn asked_offsets(
+    world: &mut World,
+    process: u64,
+    (f, group): (Function, Option<&str>),
+    words: &[&str],
+) -> Parsed<()> {
+    let mut done = world.event(process, EventKind::Ok, f.clone());
+    let (mut keys, mut offsets) = (Vec::new(), Vec::new());
+    for &word in words {
+        if let Some((key, offset)) = word.split_once('=') {
+            keys.push(Key::from(key));
+            if offset != "-" {
+                offsets.push((Key::from(key), number(offset)?));
+            }
+        } else if !outcome(word, &mut done, &mut [])? {
+            return Err(format!("unknown part {word} of a question"));
+        }
+    }
+    let mut invoke = world.event(process, EventKind::Invoke, f);
+    if let Some(group) = group {
+        invoke.extra.insert("group".to_owned(), group.into());
+    }
+    let answer = match done.kind {
+        EventKind::Ok => EventValue::Offsets(offsets),
+        _ => EventValue::None,
+    };
+    world.push(invoke.with_value(EventValue::Keys(keys)));
+    world.complete(done.with_value(answer));
     Ok(())
 }
 

@@ -237,6 +237,10 @@ fn value(process: &Process, f: &Function, said: Edn<'_>) -> Result<EventValue, S
             ops(&said).map(EventValue::Ops)
         }
         Function::Assign | Function::Subscribe if is_client => keys(&said).map(EventValue::Keys),
+        Function::Committed | Function::EndOffsets if is_client => match said {
+            Edn::Map(_) => pairs(&said, offset).map(EventValue::Offsets),
+            _ => keys(&said).map(EventValue::Keys),
+        },
         Function::Commit if is_client => pairs(&said, offset).map(EventValue::Offsets),
         _ => ValueOf { process, f }.deserialize(to_json(said)?).map_err(|error| error.to_string()),
     }

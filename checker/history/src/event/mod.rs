@@ -140,6 +140,10 @@ pub enum Function {
     Subscribe,
     /// Commit a group's offsets.
     Commit,
+    /// Ask which offsets a group has committed.
+    Committed,
+    /// Ask where logs end for a reader: the high watermark, or at read_committed what is stable.
+    EndOffsets,
     /// Throw the client away.
     Crash,
     /// A client session opens.

@@ -1,6 +1,14 @@
 //! An event's value: its shape is decided by the event's function.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeSeed};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{
+        DeserializeSeed, MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
 
 use super::{
     Function, MicroOp, OpenClient, OpenTopic, Process,
@@ -18,9 +26,9 @@ pub enum EventValue {
     None,
     /// Micro-operations of a send, poll or transaction.
     Ops(Vec<MicroOp>),
-    /// Keys of an assign or subscribe.
+    /// Keys of an assign or subscribe, or those whose offsets are asked for.
     Keys(Vec<Key>),
-    /// Offsets of a group commit.
+    /// Offsets that a group commits or has committed, or at which logs end.
     Offsets(Vec<(Key, Offset)>),
     /// A client session.
     Open(Box<OpenClient>),
@@ -52,11 +60,42 @@ impl<'de> DeserializeSeed<'de> for ValueOf<'_> {
                 let pairs: Option<PairsIn<Offset>> = Option::deserialize(deserializer)?;
                 pairs.map(|PairsIn(pairs)| EventValue::Offsets(pairs))
             }
+            Function::Committed | Function::EndOffsets if client => {
+                Option::<KeysOrOffsets>::deserialize(deserializer)?.map(|KeysOrOffsets(said)| said)
+            }
             Function::Open => unique::<Option<_>, D>(deserializer)?.map(EventValue::Open),
             Function::OpenTopic => unique::<Option<_>, D>(deserializer)?.map(EventValue::OpenTopic),
             _ => unique::<Option<_>, D>(deserializer)?.map(EventValue::Other),
         };
         Ok(value.unwrap_or(EventValue::None))
+    }
+}
+
+/// What is asked for, a list of keys, or what was answered, an object from key to offset.
+struct KeysOrOffsets(EventValue);
+
+impl<'de> Deserialize<'de> for KeysOrOffsets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = KeysOrOffsets;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of keys or an object from key to offset")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<KeysOrOffsets, A::Error> {
+                let keys = Vec::deserialize(SeqAccessDeserializer::new(seq))?;
+                Ok(KeysOrOffsets(EventValue::Keys(keys)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<KeysOrOffsets, A::Error> {
+                let PairsIn(pairs) =
+                    PairsIn::<Offset>::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(KeysOrOffsets(EventValue::Offsets(pairs)))
+            }
+        }
+        deserializer.deserialize_any(Either)
     }
 }
 

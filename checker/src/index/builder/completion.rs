@@ -47,8 +47,9 @@ impl Builder<'_> {
         operation.completed = NonZeroU64::new(head.index);
         operation.completed_at = head.time;
         let completion = Completion { said, op: pending.op, outcome };
-        self.leaves_evidence =
-            pending.f == Function::Commit || pending.sends.iter().any(|send| send.record.is_some());
+        let of_offsets =
+            matches!(pending.f, Function::Commit | Function::Committed | Function::EndOffsets);
+        self.leaves_evidence = of_offsets || pending.sends.iter().any(|send| send.record.is_some());
         self.complete_sends(process, &completion, &pending)?;
         self.complete_polls(&completion);
         if let Some(event) = detail {
@@ -79,6 +80,7 @@ impl Builder<'_> {
         if pending.f == Function::Commit {
             self.note_commit(process, completion.op, event);
         }
+        self.note_answer(process, completion.outcome, event, pending);
     }
 
     fn complete_sends(
@@ -179,7 +181,7 @@ impl Builder<'_> {
     }
 
     /// The evidence of a key, unless it belongs to another part.
-    fn own(&mut self, key: &Key) -> Option<&mut KeyIndex> {
+    pub(super) fn own(&mut self, key: &Key) -> Option<&mut KeyIndex> {
         let id = self.key(key);
         self.index.part.owns(id).then(|| &mut self.index.keys[id as usize])
     }
@@ -242,9 +244,7 @@ impl Builder<'_> {
     pub(super) fn note_commit(&mut self, process: u32, op: OpId, event: &Event) {
         let EventValue::Offsets(offsets) = &event.value else { return };
         let offsets = offsets.iter().map(|(key, offset)| (self.key(key), *offset)).collect();
-        let named = event.extra.get("group").and_then(|group| group.as_str());
-        let of_session = || self.index.processes.client(process)?.group.as_deref();
-        let Some(group) = named.or_else(of_session).map(str::to_owned) else { return };
+        let Some(group) = self.group_of(process, event) else { return };
         let generation = event.extra.get("generation").and_then(serde_json::Value::as_i64);
         self.commits.insert(op, GroupCommit { op, process, group, generation, offsets });
     }

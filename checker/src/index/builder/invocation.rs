@@ -39,8 +39,11 @@ impl Builder<'_> {
         pending.begin(op, said);
         self.begin_sends(op, said, &mut pending.sends)?;
         self.note_record_keys(said, &pending.sends);
-        if let Some(event) = said.detail().filter(|_| pending.f == Function::Commit) {
-            self.note_commit(process, op, event);
+        if let Some(event) = said.detail() {
+            self.note_question(process, op, event);
+            if pending.f == Function::Commit {
+                self.note_commit(process, op, event);
+            }
         }
         pending.keys = self.named_keys(said.value());
         self.pending[process as usize] = pending;

@@ -53,6 +53,27 @@ pub fn commit_late(field: &mut Field, n: usize) -> Option<Expected> {
     Some(Expected::permitted("stale-commit", n))
 }
 
+/// Breaks offset-regression: a process asks for what it committed itself and is told something
+/// older, or that there is nothing.
+pub fn forget_commit(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = field.key_with(1)?;
+    for _ in 0..n {
+        let process = field.fresh_process();
+        let older = field.rng.random_range(0..5);
+        commit(field, process, process, 1, (&key, older));
+        commit(field, process, process, 1, (&key, older + 7));
+        let told = match field.rng.random_bool(0.5) {
+            true => vec![(key.clone(), older)],
+            false => Vec::new(),
+        };
+        let asked = EventValue::Keys(vec![key.clone()]);
+        let answered = EventValue::Offsets(told);
+        field.perform(process, Function::Committed, [asked, answered], EventKind::Ok);
+        field.beside(process, "group", format!("g-{process}").into());
+    }
+    Some(Expected::only("offset-regression", n))
+}
+
 /// Breaks key-on-two-partitions: records with one key are sent to two partitions of a topic.
 pub fn send_elsewhere(field: &mut Field, n: usize) -> Option<Expected> {
     let first = field.key_with(1)?;

@@ -2,7 +2,7 @@
 
 use highwater_history::{
     EventValue, Key, Offset, Value,
-    event::{Ack, EventKind, MicroOp, Process, ReadRecord},
+    event::{Ack, EventKind, Function, MicroOp, Process, ReadRecord},
 };
 use rand::{RngExt, seq::IndexedRandom};
 
@@ -175,4 +175,53 @@ pub fn drop_within(field: &mut Field, n: usize) -> Option<Expected> {
         records.remove(at);
     }
     (most > 0).then(|| Expected::only("int-poll-skip", most))
+}
+
+/// Breaks reset-skip: processes that go back to the beginning begin behind the first record, which
+/// they are given the next time.
+pub fn begin_late(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = field.key_with(2)?;
+    let log = field.logs[&key].clone();
+    for _ in 0..n {
+        let process = field.fresh_process();
+        field.follow(process, field.reader);
+        field.rewind(process, &key);
+        field.poll(process, &key, &log[1..], EventKind::Ok);
+        field.rewind(process, &key);
+        field.poll(process, &key, &log, EventKind::Ok);
+    }
+    Some(Expected::only("reset-skip", n))
+}
+
+/// Breaks successor-mismatch: where nobody tells offsets, readers of a record go on to others.
+pub fn go_on_otherwise(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = Key::of("untold", 0);
+    for _ in 0..n {
+        let sender = field.fresh_process();
+        let [first, next, other] = [(); 3].map(|()| field.fresh_value());
+        for value in [first, next, other] {
+            field.send(sender, &key, &[(value, Ack::Unknown)], EventKind::Ok);
+        }
+        for behind in [next, other] {
+            let reader = field.fresh_process();
+            field.follow(reader, sender);
+            let read = [first, behind].map(|value| ReadRecord(None, value)).to_vec();
+            let polled = MicroOp::Poll { records: Some(vec![(key.clone(), read)]) };
+            field.operate(reader, Function::Poll, vec![polled], EventKind::Ok);
+        }
+    }
+    Some(Expected::only("successor-mismatch", n))
+}
+
+/// Breaks latest-regression: a process is told that a log ends, and then that it ends earlier.
+pub fn end_earlier(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = field.key_with(1)?;
+    let process = field.fresh_process();
+    let end = field.logs[&key].last().map_or(0, |(offset, _)| *offset) + 10;
+    for told in std::iter::once(end).chain((0..n).map(|_| end - 5)) {
+        let asked = EventValue::Keys(vec![key.clone()]);
+        let answered = EventValue::Offsets(vec![(key.clone(), told)]);
+        field.perform(process, Function::EndOffsets, [asked, answered], EventKind::Ok);
+    }
+    Some(Expected::only("latest-regression", n))
 }

@@ -43,6 +43,23 @@ pub fn send_to_the_past(field: &mut Field, n: usize) -> Option<Expected> {
     Some(Expected::permitted("send-to-the-past", n))
 }
 
+/// Breaks ack-in-the-past: a process reads a record and is told then that what it sends stands
+/// below.
+pub fn send_below_what_was_read(field: &mut Field, n: usize) -> Option<Expected> {
+    let key = field.key_with(1)?;
+    let records = fresh_records(field, &key, n + 1);
+    let (other, process) = (field.fresh_process(), field.fresh_process());
+    let (at, value) = records[n];
+    field.send(other, &key, &[(value, Ack::At(at))], EventKind::Ok);
+    field.follow(process, other);
+    field.poll(process, &key, &[records[n]], EventKind::Ok);
+    for (at, value) in &records[..n] {
+        field.send(process, &key, &[(*value, Ack::At(*at))], EventKind::Ok);
+    }
+    field.read_on(&[other, process], &key, &records);
+    Some(Expected::only("ack-in-the-past", n))
+}
+
 /// Is read-of-the-future: records are read before their send begins.
 pub fn read_ahead(field: &mut Field, n: usize) -> Option<Expected> {
     let key = field.key_with(1)?;
@@ -101,10 +118,10 @@ pub fn read_then_send(field: &mut Field, n: usize) -> Option<Expected> {
     for _ in 0..n {
         let records = fresh_records(field, &key, 2);
         let (process, transaction) = (field.fresh_process(), field.fresh_process());
-        field.poll(process, &key, &[records[1]], EventKind::Ok);
-        let (at, value) = records[0];
+        field.poll(process, &key, &[records[0]], EventKind::Ok);
+        let (at, value) = records[1];
         field.send(process, &key, &[(value, Ack::At(at))], EventKind::Ok);
-        let ops = vec![acked(&key, records[1]), poll(&key, &[records[0]])];
+        let ops = vec![acked(&key, records[0]), poll(&key, &[records[1]])];
         field.operate(transaction, Function::Txn, ops, EventKind::Ok);
     }
     Some(Expected::only("G1c-process", n))

@@ -67,9 +67,13 @@ impl Client {
         }
     }
 
-    /// Takes these keys instead of the current ones; those that it kept go on where they were.
+    /// Takes these keys instead of the current ones; those that it kept go on where they were, and
+    /// from the beginning all begin there. Where a group's member goes on, the group decides.
     pub fn assign(&mut self, keys: &BTreeSet<Key>, from_beginning: bool, subscribed: bool) {
         self.committed.retain(|key, _| keys.contains(key) && !from_beginning);
+        if from_beginning && !subscribed {
+            self.committed = keys.iter().map(|key| (key.clone(), 0)).collect();
+        }
         self.position = self.committed.clone();
         self.subscribed = subscribed;
         self.assigned = Some(keys.clone());

@@ -40,7 +40,7 @@ pub fn commit(events: &mut Vec<Event>, rng: &mut ChaCha8Rng) {
 }
 
 /// The processes of a history's beginning that are in no operation at its end.
-fn idle(events: &[Event]) -> Vec<u64> {
+pub(super) fn idle(events: &[Event]) -> Vec<u64> {
     let mut idle = BTreeSet::new();
     for event in events {
         let Process::Client(process) = event.process else { continue };

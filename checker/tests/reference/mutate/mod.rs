@@ -1,6 +1,7 @@
 //! Random changes of a history: what a broken log, client or recorder might have written.
 
 mod groups;
+mod offsets;
 mod operations;
 mod reads;
 mod sends;
@@ -19,6 +20,7 @@ const CHANGES: &[Change] = &[
     reads::swap_read_values,
     reads::change_read_offset,
     reads::forget_read_offset,
+    reads::forget_offsets_of_a_key,
     reads::drop_read,
     reads::empty_poll,
     reads::repeat_read,
@@ -41,6 +43,8 @@ const RESTRUCTURINGS: &[Restructuring] = &[
     operations::forget_operation,
     operations::change_assignment,
     groups::commit,
+    offsets::ask_committed,
+    offsets::ask_ends,
 ];
 
 /// Changes a history one to four times, and numbers its events again.

@@ -2,7 +2,7 @@
 
 use highwater_history::{
     Event, EventValue, Key, Offset,
-    event::{MicroOp, ReadRecord},
+    event::{Ack, MicroOp, ReadRecord},
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -56,6 +56,25 @@ pub fn change_read_offset(events: &mut [Event], rng: &mut ChaCha8Rng) {
 pub fn forget_read_offset(events: &mut [Event], rng: &mut ChaCha8Rng) {
     if let Some((records, nth)) = any_list(events, rng) {
         records[nth].0 = None;
+    }
+}
+
+/// Nobody tells an offset of a key.
+pub fn forget_offsets_of_a_key(events: &mut [Event], rng: &mut ChaCha8Rng) {
+    let Some((key, _)) = any(polled(events), rng) else { return };
+    for (_, records) in polled(events).into_iter().filter(|(of, _)| *of == key) {
+        records.iter_mut().for_each(|record| record.0 = None);
+    }
+    for event in events {
+        let EventValue::Ops(ops) = &mut event.value else { continue };
+        for op in ops {
+            match op {
+                MicroOp::Send { key: of, ack: ack @ Ack::At(_), .. } if *of == key => {
+                    *ack = Ack::Unknown;
+                }
+                MicroOp::Send { .. } | MicroOp::Poll { .. } => {}
+            }
+        }
     }
 }
 
