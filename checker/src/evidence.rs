@@ -311,3 +311,25 @@ impl Evidence {
 fn is_from_the_start(header: &DumpHeader) -> bool {
     header.log_start.is_none_or(|start| header.from <= start)
 }
+
+#[cfg(test)]
+mod tests {
+    use highwater_history::outcome::{Ended, Outcome, Written};
+
+    use super::Evidence;
+
+    #[test]
+    fn dumps_that_were_written_and_are_not_there_are_lacking() {
+        let mut evidence = Evidence::default();
+        let mut outcome = Outcome::new(Ended::Complete, 0);
+        outcome.written = Some(Written { samples: 0, metadata: 0, dumps: 0 });
+        evidence.outcome = Some(outcome);
+        evidence.compare_with_written();
+        assert!(!evidence.lacks_dumps, "nothing was written");
+        let told = evidence.outcome.as_mut().and_then(|outcome| outcome.written.as_mut());
+        told.expect("it was told").dumps = 1;
+        evidence.compare_with_written();
+        assert!(evidence.lacks_dumps);
+        assert_eq!(evidence.incomplete, ["dumps (0 of 1 files)"]);
+    }
+}

@@ -165,6 +165,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_fault_holds_up_whom_it_hits_while_it_acts() {
+        let mut outcome = hit(&[("pause", 10, 20)]);
+        let held = |outcome: &Outcome, node, at| may_hold_up(Some(outcome), &[node], (at, at));
+        assert!(held(&outcome, 1, 15) && !held(&outcome, 1, 25) && !held(&outcome, 2, 15));
+        outcome.faults[0].status = FaultStatus::Skipped;
+        assert!(!held(&outcome, 1, 15));
+        outcome.faults[0].status = FaultStatus::Indeterminate;
+        assert!(held(&outcome, 1, 15));
+    }
+
     /// c.4: faults that follow on each other keep a leader from hearing of a change.
     #[test]
     fn a_leader_may_not_have_heard_since_the_first_of_faults_without_a_gap() {

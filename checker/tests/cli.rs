@@ -576,6 +576,50 @@ fn files_that_a_complete_run_wrote_are_missed() {
         assert!(shown.contains(gone), "{shown}");
     }
     assert!(shown.contains("note: no samples.jsonl"), "{shown}");
+    run.write("metadata.jsonl", "{\"format\":1,\"kind\":\"metadata\"}\n");
+    run.dump("final/t-0-1.jsonl", |header| header.moment = Moment::BeforeHeal);
+    let shown = text(&run.check(&[]).stdout);
+    assert!(shown.contains("no final dump of t-0 on node 1"), "{shown}");
+    run.dump("final/t-0-1.jsonl", |_| ());
+    let output = run.check(&[]);
+    assert_eq!(status(&output), 0, "{}", text(&output.stdout));
+}
+
+/// A target that gives no dumps wrote none.
+#[test]
+fn dumps_that_a_target_does_not_give_are_not_missed() {
+    let outcome = OUTCOME.replace(",\"final_read_to\":1", ",\"replicas\":[1]");
+    let run = Run::new(&format!("{SENT}{READ}"));
+    let name = "\"target\":{\"name\":\"node\"";
+    run.write("manifest.json", &MANIFEST.replace(name, &format!("{name},\"without\":[\"dumps\"]")));
+    run.write("outcome.json", &outcome.replace("\"at\":9", "\"at\":9,\"events\":4"));
+    let shown = text(&run.check(&[]).stdout);
+    assert!(shown.contains("metadata.jsonl (it is not there)"), "{shown}");
+    assert!(!shown.contains("no final dump"), "{shown}");
+}
+
+/// The part of a metadata log that is missing may tell of what permits a loss.
+#[test]
+fn a_metadata_log_that_was_cut_condemns_nobody() {
+    let lost = SENT
+        .replace("\"index\":0,\"time\":1,", "\"index\":4,\"time\":5,")
+        .replace("\"index\":1,\"time\":2,", "\"index\":5,\"time\":6,")
+        .replace(",7]", ",8]")
+        .replace("[0,8]", "[1,8]");
+    let run = Run::whole(&format!("{SENT}{READ}{lost}"));
+    run.write("manifest.json", &MANIFEST.replace("\"acks\":\"all\"", "\"acks\":\"1\""));
+    run.dump("final/t-0-1.jsonl", |_| ());
+    let topic = r#"{"offset":0,"epoch":1,"timestamp_ms":0,"type":"TopicRecord",
+"fields":{"name":"t","topicId":"T"}}"#;
+    let partition = r#"{"offset":1,"epoch":1,"timestamp_ms":0,"type":"PartitionRecord",
+"fields":{"topicId":"T","partitionId":0,"leader":1,"leaderEpoch":0,"isr":[1],"replicas":[1]}}"#;
+    let records = [topic, partition].map(|record| record.replace('\n', ""));
+    let whole = format!("{{\"format\":1,\"kind\":\"metadata\"}}\n{}\n", records.join("\n"));
+    for (metadata, expected) in [(whole.clone(), 1), (format!("{whole}{{\"offset\":2,"), 2)] {
+        run.write("metadata.jsonl", &metadata);
+        let output = run.check(&[]);
+        assert_eq!(status(&output), expected, "{}", text(&output.stdout));
+    }
 }
 
 /// What a run says that it wrote is missed, also where what is left looks whole.
