@@ -31,6 +31,15 @@ pub struct ReadTo<T> {
     pub dropped_line: Option<u64>,
 }
 
+/// A block to parse.
+struct Given {
+    /// The block's number.
+    nth: u64,
+    block: Block,
+    /// Columns that were taken, whose memory is used again.
+    spare: Columns,
+}
+
 /// A block as its events.
 struct Parsed {
     /// The block's number.
@@ -50,11 +59,11 @@ pub fn read_ahead<T>(
 ) -> Result<ReadTo<T>, FormatError> {
     let parsers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let (give, blocks) = sync_channel::<(u64, Block)>(parsers);
+        let (give, blocks) = sync_channel::<Given>(parsers);
         let (send, parsed) = sync_channel::<Parsed>(parsers);
-        let (again, turns) = channel::<()>();
+        let (again, turns) = channel::<Columns>();
         for _ in 0..BLOCKS_UNDER_WAY * parsers {
-            again.send(()).expect("the other end is here");
+            again.send(Columns::default()).expect("the other end is here");
         }
         let reading = scope.spawn(move || read(reader, &turns, &give));
         let blocks = Arc::new(Mutex::new(blocks));
@@ -89,7 +98,7 @@ enum Ended<T> {
 
 fn take_in_order<T>(
     parsed: &Receiver<Parsed>,
-    again: &Sender<()>,
+    again: &Sender<Columns>,
     take: &mut impl FnMut(&Columns) -> ControlFlow<T>,
 ) -> ControlFlow<Ended<T>> {
     let mut early: BTreeMap<u64, Parsed> = BTreeMap::new();
@@ -105,26 +114,24 @@ fn take_in_order<T>(
                 return ControlFlow::Break(Ended::Broken(broken));
             }
             // At the end nobody waits for a turn any more.
-            let _ = again.send(());
+            let _ = again.send(columns);
         }
     }
     ControlFlow::Continue(())
 }
 
-/// Reads until the history ends or nobody parses any more; each block waits for its turn, so that
-/// not all of the file gathers behind one long line.
+/// Reads until the history ends or nobody parses any more; each block waits for columns that were
+/// taken, so that not all of the file gathers behind one long line.
 fn read(
     mut reader: HistoryReader,
-    turns: &Receiver<()>,
-    give: &SyncSender<(u64, Block)>,
+    turns: &Receiver<Columns>,
+    give: &SyncSender<Given>,
 ) -> (HistoryReader, Result<(), FormatError>) {
     for nth in 0.. {
-        if turns.recv().is_err() {
-            break;
-        }
+        let Ok(spare) = turns.recv() else { break };
         match reader.next_block(BLOCK_BYTES) {
             Ok(Some(block)) => {
-                if give.send((nth, block)).is_err() {
+                if give.send(Given { nth, block, spare }).is_err() {
                     break;
                 }
             }
@@ -136,11 +143,11 @@ fn read(
 }
 
 /// Parses until nothing more comes or nobody takes any more.
-fn parse(blocks: &Mutex<Receiver<(u64, Block)>>, send: &SyncSender<Parsed>) {
+fn parse(blocks: &Mutex<Receiver<Given>>, send: &SyncSender<Parsed>) {
     loop {
         let next = blocks.lock().expect("nobody panics while a block is taken").recv();
-        let Ok((nth, block)) = next else { return };
-        let (columns, broken) = block.columns();
+        let Ok(Given { nth, block, spare: mut columns }) = next else { return };
+        let broken = block.fill(&mut columns);
         if send.send(Parsed { nth, columns, broken }).is_err() {
             return;
         }

@@ -7,6 +7,7 @@ use crate::{
     event::Event,
     format::{FormatError, check_kind, check_version},
     packed::{LineReader, Text},
+    reader::Broken,
 };
 
 /// The history format that this program reads and writes.
@@ -144,6 +145,20 @@ pub struct LineBlock {
 }
 
 impl LineBlock {
+    /// Adds its events to columns, until a line is none.
+    pub(crate) fn fill(&self, columns: &mut Columns) -> Result<(), Broken> {
+        for (line, text) in self.lines() {
+            match serde_json::from_str(text) {
+                Ok(event) => columns.push(line, event),
+                Err(error) => {
+                    let (text, why) = (text.to_owned(), error.to_string());
+                    return Err(Broken { line, text, why });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Events as JSON, with the lines that they came from.
     pub(crate) fn of_columns(columns: &Columns) -> Self {
         let (mut text, mut came_from) = (String::new(), Vec::with_capacity(columns.len()));

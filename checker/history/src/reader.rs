@@ -123,32 +123,20 @@ pub(crate) struct Broken {
 }
 
 impl Block {
-    /// The events, and what ended them before the block's end.
-    pub(crate) fn columns(self) -> (Columns, Option<Broken>) {
-        let lines = match self {
-            Self::Lines(lines) => lines,
-            Self::Parsed(columns) => return (columns, None),
-            Self::Packed(block) => {
-                return match block.unpack() {
-                    Ok(columns) => (columns, None),
-                    Err(why) => {
-                        let (line, text) = (block.first_line(), String::new());
-                        (Columns::default(), Some(Broken { line, text, why }))
-                    }
-                };
+    /// Its events, in columns whose memory is used again; says what ended them before its end.
+    pub(crate) fn fill(self, columns: &mut Columns) -> Option<Broken> {
+        columns.clear();
+        match self {
+            Self::Lines(lines) => lines.fill(columns).err(),
+            Self::Parsed(parsed) => {
+                *columns = parsed;
+                None
             }
-        };
-        let mut columns = Columns::default();
-        for (line, text) in lines.lines() {
-            match serde_json::from_str(text) {
-                Ok(event) => columns.push(line, event),
-                Err(error) => {
-                    let (text, why) = (text.to_owned(), error.to_string());
-                    return (columns, Some(Broken { line, text, why }));
-                }
-            }
+            Self::Packed(block) => block.unpack(columns).err().map(|why| {
+                let (line, text) = (block.first_line(), String::new());
+                Broken { line, text, why }
+            }),
         }
-        (columns, None)
     }
 }
 
@@ -232,13 +220,14 @@ impl HistoryReader {
         let columns = match self.next_block(bytes)? {
             None => return Ok(None),
             Some(Block::Lines(lines)) => return Ok(Some(lines)),
-            Some(block) => match block.columns() {
-                (columns, None) => columns,
-                (_, Some(broken)) => {
+            Some(block) => {
+                let mut columns = Columns::default();
+                if let Some(broken) = block.fill(&mut columns) {
                     self.broken(broken.line, &broken.text, broken.why)?;
                     return Ok(None);
                 }
-            },
+                columns
+            }
         };
         Ok(Some(LineBlock::of_columns(&columns)))
     }

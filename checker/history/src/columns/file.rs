@@ -47,22 +47,30 @@ impl PackedBlock {
         self.first_line
     }
 
-    /// What it holds.
+    /// What it holds, into columns that are empty. Of a damaged block nothing is left in them.
     ///
     /// # Errors
     /// What does not fit, as a sentence.
-    pub(crate) fn unpack(&self) -> Result<Columns, String> {
+    pub(crate) fn unpack(&self, columns: &mut Columns) -> Result<(), String> {
+        let unpacked = self.fill(columns);
+        if unpacked.is_err() {
+            columns.clear();
+        }
+        unpacked
+    }
+
+    fn fill(&self, columns: &mut Columns) -> Result<(), String> {
         let damaged = |why: String| format!("the block at byte {} is damaged: {why}", self.from);
         let bytes = zstd::bulk::decompress(&self.packed, self.unpacked_bytes)
             .map_err(|said| damaged(said.to_string()))?;
         let stored: Stored =
             postcard::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?;
-        let columns = stored.into_columns().map_err(damaged)?;
+        stored.fill(columns).map_err(damaged)?;
         let first = columns.rows().next().map_or(self.first_line, |row| row.head.line);
         if (columns.len() as u64, first) != (self.events, self.first_line) {
             return Err(damaged("it holds other events than its head says".to_owned()));
         }
-        Ok(columns)
+        Ok(())
     }
 }
 
@@ -172,7 +180,8 @@ impl BinaryReader {
                 return Ok(Some(event));
             }
             let Some(block) = self.next_block()? else { return Ok(None) };
-            let columns = block.unpack().map_err(|why| self.wrong(why))?;
+            let mut columns = Columns::default();
+            block.unpack(&mut columns).map_err(|why| self.wrong(why))?;
             let events = columns.rows().map(|row| (row.head.line, columns.event(&row)));
             self.open = events.collect::<Vec<_>>().into_iter();
         }

@@ -6,6 +6,7 @@
 
 mod delta;
 pub(crate) mod file;
+mod runs;
 mod stored;
 
 #[cfg(test)]
@@ -196,6 +197,34 @@ pub struct Reads<'a> {
 }
 
 impl<'a> Reads<'a> {
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Their values.
+    pub fn values(self) -> &'a [Value] {
+        self.values
+    }
+
+    /// How many of them, from the front on, stand at offsets that rise by one.
+    pub fn rising(self) -> usize {
+        let Some(first) = self.offsets.first().filter(|first| **first != NO_OFFSET) else {
+            return 0;
+        };
+        let rises = |(nth, offset): &(Offset, &Offset)| first.checked_add(*nth) == Some(**offset);
+        (0..).zip(self.offsets).take_while(rises).count()
+    }
+
+    /// All but the first so many.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[must_use]
+    pub fn after(self, many: usize) -> Self {
+        Self { offsets: &self.offsets[many..], values: &self.values[many..] }
+    }
+
     /// Each with its offset.
     pub fn iter(self) -> impl Iterator<Item = (Option<Offset>, Value)> + use<'a> {
         let told = |offset: Offset| (offset != NO_OFFSET).then_some(offset);
@@ -204,6 +233,19 @@ impl<'a> Reads<'a> {
 }
 
 impl Columns {
+    /// Takes everything out; the memory stays for what comes next.
+    pub(crate) fn clear(&mut self) {
+        let Self { keys, ids, heads, ops, polled, offsets, values, details } = self;
+        keys.clear();
+        ids.clear();
+        heads.clear();
+        ops.clear();
+        polled.clear();
+        offsets.clear();
+        values.clear();
+        details.clear();
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.heads.len()

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Columns, Head, KeyAt, NO_OFFSET, Op, Polled, Shape, delta::Delta};
+use super::{
+    Columns, Head, KeyAt, NO_OFFSET, Op, Polled, Shape,
+    delta::Delta,
+    runs::{Bytes, Runs, RunsAt},
+};
 use crate::{
     event::{Ack, Event, EventKind},
     types::{Key, NodeId, Offset, check_offset},
@@ -12,18 +16,19 @@ use crate::{
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stored {
     keys: Vec<Key>,
-    lines: Vec<i64>,
-    indexes: Vec<i64>,
+    lines: Runs,
+    indexes: Runs,
     times: Vec<i64>,
     processes: Vec<u64>,
-    /// The broker, one more from 0 on; 0 is none.
-    nodes: Vec<i64>,
-    /// Kind, shape, and whether an event stands beside the columns.
-    heads: Vec<u8>,
-    /// How many micro-operations each event has that has any.
+    /// The brokers that answered, of events that name one.
+    nodes: Runs,
+    /// Kind, shape, whether it has one micro-operation, whether it names a broker, and whether an
+    /// event stands beside the columns.
+    heads: Bytes,
+    /// How many micro-operations each event has that has a list of them, unless it is one.
     op_counts: Vec<u32>,
     /// What each micro-operation is.
-    ops: Vec<u8>,
+    ops: Bytes,
     send_keys: Vec<KeyAt>,
     send_values: Vec<i64>,
     /// Above the last acknowledged offset of the key.
@@ -52,6 +57,8 @@ mod op {
 }
 
 const KINDS: [EventKind; 4] = [EventKind::Invoke, EventKind::Ok, EventKind::Fail, EventKind::Info];
+const ONE_OP: u8 = 1 << 5;
+const HAS_NODE: u8 = 1 << 6;
 const DETAILED: u8 = 1 << 7;
 
 /// What was last said of each key.
@@ -69,19 +76,29 @@ impl Stored {
         let (mut line, mut index, mut time) = Default::default();
         let mut last = (vec![LastOf::default(); columns.keys.len()], Delta::default());
         for row in columns.rows() {
-            let Head { shape, kind, detailed, .. } = row.head;
+            let Head { shape, kind, node, detailed, .. } = row.head;
             let delta = |last: &mut Delta, number: u64| last.of(number as i64);
             stored.lines.push(delta(&mut line, row.head.line));
             stored.indexes.push(delta(&mut index, row.head.index));
             stored.times.push(delta(&mut time, row.head.time));
             stored.processes.push(row.head.process);
-            stored.nodes.push(row.head.node.map_or(0, stored_node));
+            if let Some(node) = node {
+                stored.nodes.push(node.into());
+            }
             let kind = KINDS.iter().position(|known| *known == kind).unwrap_or_default();
             let shape = Shape::ALL.iter().position(|known| *known == shape).unwrap_or_default();
-            let detailed = if detailed { DETAILED } else { 0 };
-            stored.heads.push(kind as u8 | (shape as u8) << 2 | detailed);
-            let Some(ops) = row.ops() else { continue };
-            stored.op_counts.push(ops.len() as u32);
+            let ops = row.ops();
+            let bits = [
+                (ops.is_some_and(|ops| ops.len() == 1), ONE_OP),
+                (node.is_some(), HAS_NODE),
+                (detailed, DETAILED),
+            ];
+            let set = bits.into_iter().filter(|(is_set, _)| *is_set).map(|(_, bit)| bit);
+            stored.heads.0.push(set.fold(kind as u8 | (shape as u8) << 2, |head, bit| head | bit));
+            let Some(ops) = ops else { continue };
+            if ops.len() != 1 {
+                stored.op_counts.push(ops.len() as u32);
+            }
             for op in ops {
                 stored.push_op(columns, *op, &mut last);
             }
@@ -96,7 +113,7 @@ impl Stored {
             Op::Send { key, value, ack } => {
                 self.send_keys.push(key);
                 self.send_values.push(last.1.of(value));
-                self.ops.push(match ack {
+                self.ops.0.push(match ack {
                     Ack::None => op::SEND,
                     Ack::Unknown => op::SEND_UNKNOWN,
                     Ack::At(offset) => {
@@ -105,9 +122,9 @@ impl Stored {
                     }
                 });
             }
-            Op::Poll => self.ops.push(op::POLL),
+            Op::Poll => self.ops.0.push(op::POLL),
             Op::Polled { from, to } => {
-                self.ops.push(op::POLLED);
+                self.ops.0.push(op::POLLED);
                 self.polled_counts.push(to - from);
                 for at in from as usize..to as usize {
                     let key = columns.polled[at].key;
@@ -134,12 +151,12 @@ impl Stored {
         self.stretch_counts.push((self.stretch_lengths.len() - before) as u32);
     }
 
-    /// The columns again.
+    /// The columns again, in columns that are empty.
     ///
     /// # Errors
     /// What does not fit together.
-    pub(super) fn into_columns(self) -> Result<Columns, String> {
-        Unpacking::of(self).columns()
+    pub(super) fn fill(self, columns: &mut Columns) -> Result<(), String> {
+        Unpacking::of(self, columns).fill()
     }
 }
 
@@ -149,9 +166,9 @@ fn follows(offset: Offset) -> Offset {
 }
 
 /// Takes columns apart from front to back.
-struct Unpacking {
+struct Unpacking<'c> {
     stored: Stored,
-    columns: Columns,
+    columns: &'c mut Columns,
     last: Vec<LastOf>,
     last_sent: Delta,
     at: At,
@@ -177,30 +194,33 @@ fn next<T: Copy>(column: &[T], at: &mut usize, what: &str) -> Result<T, String> 
     Ok(element)
 }
 
-impl Unpacking {
-    fn of(mut stored: Stored) -> Self {
-        let keys = std::mem::take(&mut stored.keys);
-        let last = vec![LastOf::default(); keys.len()];
-        let ids = keys.iter().cloned().zip(0..).collect();
-        let columns = Columns { keys, ids, ..Columns::default() };
+impl<'c> Unpacking<'c> {
+    fn of(mut stored: Stored, columns: &'c mut Columns) -> Self {
+        columns.keys = std::mem::take(&mut stored.keys);
+        columns.ids = columns.keys.iter().cloned().zip(0..).collect();
+        let last = vec![LastOf::default(); columns.keys.len()];
         Self { stored, columns, last, last_sent: Delta::default(), at: At::default() }
     }
 
-    fn columns(mut self) -> Result<Columns, String> {
+    fn fill(mut self) -> Result<(), String> {
         self.take_details()?;
         let (mut line, mut index, mut time) = <(Delta, Delta, Delta)>::default();
+        let mut lines = RunsAt::from(std::mem::take(&mut self.stored.lines));
+        let mut indexes = RunsAt::from(std::mem::take(&mut self.stored.indexes));
+        let mut nodes = RunsAt::from(std::mem::take(&mut self.stored.nodes));
         let mut details = 0;
-        for nth in 0..self.stored.heads.len() {
-            let mut at = nth;
-            let line = line.add(next(&self.stored.lines, &mut at.clone(), "lines")?) as u64;
-            let index = index.add(next(&self.stored.indexes, &mut at.clone(), "indexes")?) as u64;
-            let time = time.add(next(&self.stored.times, &mut at.clone(), "times")?) as u64;
-            let process = next(&self.stored.processes, &mut at.clone(), "processes")?;
-            let node = next(&self.stored.nodes, &mut at, "nodes")?;
-            let node = node_of(node)?;
-            let (kind, shape, detailed) = head_of(self.stored.heads[nth])?;
+        for (nth, head) in std::mem::take(&mut self.stored.heads.0).into_iter().enumerate() {
+            let line = line.add(lines.next("lines")?) as u64;
+            let index = index.add(indexes.next("indexes")?) as u64;
+            let time = time.add(next(&self.stored.times, &mut nth.clone(), "times")?) as u64;
+            let process = next(&self.stored.processes, &mut nth.clone(), "processes")?;
+            let node = match head & HAS_NODE {
+                0 => None,
+                _ => Some(node_of(nodes.next("nodes")?)?),
+            };
+            let (kind, shape, detailed) = head_of(head)?;
             if shape.has_ops() {
-                self.take_ops()?;
+                self.take_ops(head & ONE_OP != 0)?;
             }
             details += u32::from(detailed);
             self.columns.heads.push(Head {
@@ -219,7 +239,7 @@ impl Unpacking {
         if details as usize != self.columns.details.len() {
             return Err("it has another number of events beside its columns".to_owned());
         }
-        Ok(self.columns)
+        Ok(())
     }
 
     fn take_details(&mut self) -> Result<(), String> {
@@ -230,8 +250,11 @@ impl Unpacking {
         Ok(())
     }
 
-    fn take_ops(&mut self) -> Result<(), String> {
-        let count = next(&self.stored.op_counts, &mut self.at.op_counts, "operations")?;
+    fn take_ops(&mut self, is_one: bool) -> Result<(), String> {
+        let count = match is_one {
+            true => 1,
+            false => next(&self.stored.op_counts, &mut self.at.op_counts, "operations")?,
+        };
         for _ in 0..count {
             let op = self.take_op()?;
             self.columns.ops.push(op);
@@ -241,7 +264,7 @@ impl Unpacking {
 
     fn take_op(&mut self) -> Result<Op, String> {
         let Self { stored, at, .. } = self;
-        match next(&stored.ops, &mut at.ops, "micro-operations")? {
+        match next(&stored.ops.0, &mut at.ops, "micro-operations")? {
             op::POLL => Ok(Op::Poll),
             op::POLLED => self.take_polled(),
             kind @ (op::SEND | op::SEND_UNKNOWN | op::SEND_AT) => {
@@ -307,22 +330,13 @@ impl Unpacking {
     }
 }
 
-fn stored_node(node: NodeId) -> i64 {
-    if node < 0 { i64::from(node) } else { i64::from(node) + 1 }
-}
-
-fn node_of(stored: i64) -> Result<Option<NodeId>, String> {
-    let node = match stored {
-        0 => return Ok(None),
-        1.. => stored - 1,
-        _ => stored,
-    };
-    NodeId::try_from(node).map(Some).map_err(|_| format!("{node} is no node"))
+fn node_of(stored: i64) -> Result<NodeId, String> {
+    NodeId::try_from(stored).map_err(|_| format!("{stored} is no node"))
 }
 
 fn head_of(stored: u8) -> Result<(EventKind, Shape, bool), String> {
     let detailed = stored & DETAILED != 0;
-    let shape = usize::from((stored & !DETAILED) >> 2);
+    let shape = usize::from(stored >> 2 & 7);
     let shape = Shape::ALL.get(shape).ok_or_else(|| format!("{stored} is no kind of event"))?;
     if *shape == Shape::Apart && !detailed {
         return Err("it lacks an event that stands beside its columns".to_owned());
