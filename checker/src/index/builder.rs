@@ -49,7 +49,7 @@ pub struct Builder<'a> {
     index: Index,
     promises: Option<&'a Promises>,
     /// The operation in flight of each process, and room for the next one's.
-    pending: Vec<Pending>,
+    pending: Vec<Option<Box<Pending>>>,
     /// Group commits, as far as their invocations or completions tell.
     commits: BTreeMap<OpId, GroupCommit>,
     /// What was asked of groups, and answered.
@@ -278,7 +278,7 @@ impl<'a> Builder<'a> {
 
     /// Decides which operations are certain, now that all reads are known.
     fn settle(&mut self) {
-        for pending in std::mem::take(&mut self.pending) {
+        for pending in std::mem::take(&mut self.pending).into_iter().flatten() {
             if pending.in_flight {
                 self.note_uncertain(&pending);
             }

@@ -6,7 +6,8 @@ use highwater_history::Offset;
 
 use super::{gently, records::RecordId};
 
-const NONE: RecordId = RecordId::MAX;
+/// Stands for no record.
+pub const NONE: RecordId = RecordId::MAX;
 
 /// The record that was first named at each offset: what nearly every later word on that offset
 /// names too. It is no evidence of its own; words that differ are kept where they were said.
@@ -35,6 +36,12 @@ impl Log {
             None => self.far.get(&offset).copied(),
             held => held,
         }
+    }
+
+    /// The records that were first named at an offset and those that follow on it, as far as the
+    /// table goes; `NONE` where nothing was named.
+    pub fn from(&self, offset: Offset) -> &[RecordId] {
+        self.place(offset).and_then(|at| self.held.get(at..)).unwrap_or_default()
     }
 
     /// Names a record at an offset, and says which one was named there first.

@@ -24,7 +24,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use highwater_history::{
-    Event, Key, Offset, TimeNs, Value,
+    Event, Key, Offset, TimeNs, Value, columns,
     event::{OpenTopic, PayloadError},
     verdict::Counts,
 };
@@ -32,7 +32,7 @@ use highwater_history::{
 pub use builder::{Builder, Unfit};
 pub use digest::Digest;
 pub use groups::{Group, GroupCommit, GroupFetch};
-use operations::{OpId, Operations};
+use operations::{OpId, Operations, Outcome};
 use order::Order;
 use processes::Processes;
 use reads::Reads;
@@ -140,6 +140,32 @@ impl KeyIndex {
         let record = self.records.send(value, op)?;
         gently::push(&mut self.sends, record);
         Some(record)
+    }
+
+    /// Notes what an operation read, as far as it is from the front on what was named at the same
+    /// offsets before, by records whose numbers follow each other; says how many these are.
+    fn read_known(&mut self, op: OpId, outcome: Outcome, read: columns::Reads<'_>) -> usize {
+        let Self { records, reads, .. } = self;
+        let Some((Some(from), _)) = read.iter().next() else { return 0 };
+        let named = reads.named_from(from);
+        let Some(first) = named.first().copied().filter(|first| *first != log::NONE) else {
+            return 0;
+        };
+        let rising = &named[..named.len().min(read.rising())];
+        let in_row = rising.iter().zip(first..).take_while(|(named, next)| *named == next).count();
+        let known = records.same_values(first, &read.values()[..in_row]);
+        if known > 0 {
+            records.note_reads(first, known, op, outcome);
+            reads.push_named(op, from, known as u32);
+        }
+        known
+    }
+
+    /// Notes a record that an operation read.
+    fn read(&mut self, op: OpId, outcome: Outcome, offset: Option<Offset>, value: Value) {
+        let record = self.records.intern(value);
+        self.records.note_read(record, op, outcome);
+        self.reads.push(op, offset, record);
     }
 
     /// The topic's name: as the history says, else the key without its partition.

@@ -1,4 +1,5 @@
-//! Numbers to positions in order: a hash table of positions, a tree for what collides too often.
+//! Numbers to positions in order: a list of those that rise, a hash table of positions for the
+//! others, a tree for what collides too often.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,10 @@ use super::gently;
 pub struct Numbers {
     /// The number at each position.
     all: Vec<i64>,
-    /// Positions by hash, `NONE` where nothing is; a power of two of them, or none at all.
+    /// Positions of numbers that were higher than all before them, as those of a counter are.
+    rising: Vec<u32>,
+    /// Positions of other numbers by hash, `NONE` where nothing is; a power of two of them, or none
+    /// at all.
     slots: Vec<u32>,
     /// Numbers whose places were all taken: only somebody who chose them for it has many.
     crowded: BTreeMap<i64, u32>,
@@ -19,7 +23,6 @@ const NONE: u32 = u32::MAX;
 /// Slots looked at for one number.
 const PROBES: usize = 64;
 const FIRST_SLOTS: usize = 16;
-const NEIGHBOURS_BITS: u32 = 8;
 /// 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -39,8 +42,17 @@ impl Numbers {
         self.all[position as usize]
     }
 
+    /// How many numbers are, from the front on, those at the positions from one on.
+    pub fn same(&self, first: u32, numbers: &[i64]) -> usize {
+        let all = self.all[first as usize..].iter();
+        all.zip(numbers).take_while(|(known, number)| known == number).count()
+    }
+
     /// The position of a number.
     pub fn get(&self, number: i64) -> Option<u32> {
+        if let Some(position) = self.find_rising(number) {
+            return Some(position);
+        }
         match self.slot(number) {
             Slot::Holds(position) => Some(position),
             Slot::Free(_) => None,
@@ -50,18 +62,13 @@ impl Numbers {
 
     /// The position of a number, and whether it is new.
     pub fn intern(&mut self, number: i64) -> (u32, bool) {
-        // A quarter stays free.
-        if self.all.len() * 4 >= self.slots.len() * 3 {
-            self.grow();
-        }
         let position = u32::try_from(self.all.len()).expect("fewer than 2^32 numbers");
-        match self.slot(number) {
-            Slot::Holds(position) => return (position, false),
-            Slot::Free(at) => self.slots[at] = position,
-            Slot::Crowded => match self.crowded.get(&number) {
-                Some(position) => return (*position, false),
-                None => drop(self.crowded.insert(number, position)),
-            },
+        if self.rising.last().is_none_or(|last| self.at(*last) < number) {
+            gently::push(&mut self.rising, position);
+        } else if let Some(position) = self.get(number) {
+            return (position, false);
+        } else {
+            self.put_by_hash(number, position);
         }
         gently::push(&mut self.all, number);
         (position, true)
@@ -70,6 +77,41 @@ impl Numbers {
     /// Gives back what was taken for numbers that did not come.
     pub fn shrink(&mut self) {
         self.all.shrink_to_fit();
+        self.rising.shrink_to_fit();
+    }
+
+    /// Looks where the number would be if all rose evenly, and from there in steps that double.
+    fn find_rising(&self, number: i64) -> Option<u32> {
+        let (first, last) = (self.at(*self.rising.first()?), self.at(*self.rising.last()?));
+        if number < first || number > last {
+            return None;
+        }
+        let end = self.rising.len() - 1;
+        let share = above(first, number) / above(first, last).max(1.0);
+        let guess = ((share * end as f64) as usize).min(end);
+        let (mut from, mut to, mut step) = (guess, guess, 1);
+        while self.at(self.rising[from]) > number {
+            (from, step) = (from.saturating_sub(step), step * 2);
+        }
+        while self.at(self.rising[to]) < number {
+            (to, step) = ((to + step).min(end), step * 2);
+        }
+        let nearby = &self.rising[from..=to];
+        let nth = nearby.binary_search_by_key(&number, |position| self.at(*position)).ok()?;
+        Some(nearby[nth])
+    }
+
+    fn put_by_hash(&mut self, number: i64, position: u32) {
+        // A third stays free.
+        let hashed = self.all.len() - self.rising.len();
+        if (hashed + 1) * 3 > self.slots.len() * 2 {
+            self.grow();
+        }
+        match self.slot(number) {
+            Slot::Free(at) => self.slots[at] = position,
+            Slot::Holds(_) => unreachable!("a new number stands nowhere"),
+            Slot::Crowded => drop(self.crowded.insert(number, position)),
+        }
     }
 
     fn slot(&self, number: i64) -> Slot {
@@ -92,9 +134,9 @@ impl Numbers {
 
     fn grow(&mut self) {
         let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
-        self.slots = vec![NONE; slots];
-        self.crowded.clear();
-        for position in 0..self.all.len() as u32 {
+        let hashed = std::mem::replace(&mut self.slots, vec![NONE; slots]);
+        let crowded = std::mem::take(&mut self.crowded).into_values();
+        for position in hashed.into_iter().filter(|position| *position != NONE).chain(crowded) {
             let number = self.at(position);
             match self.slot(number) {
                 Slot::Free(at) => self.slots[at] = position,
@@ -105,14 +147,15 @@ impl Numbers {
     }
 }
 
-/// Where a number's places begin. Numbers near each other have places near each other, since
-/// whoever asks for one asks for its neighbours next; Fibonacci's multiplier spreads the
-/// neighbourhoods, and its product's high bits are the best.
+/// How far one number is above another, about.
+fn above(low: i64, high: i64) -> f64 {
+    high.wrapping_sub(low) as u64 as f64
+}
+
+/// Where a number's places begin: Fibonacci's multiplier spreads numbers that stand close together,
+/// and its product's high bits are the best.
 fn home(number: i64, slots: usize) -> usize {
-    let neighbourhood = (number >> NEIGHBOURS_BITS) as u64;
-    let within = number as usize & ((1 << NEIGHBOURS_BITS) - 1);
-    let spread = neighbourhood.wrapping_mul(MULTIPLIER) >> (u64::BITS - slots.trailing_zeros());
-    spread as usize + within
+    ((number as u64).wrapping_mul(MULTIPLIER) >> (u64::BITS - slots.trailing_zeros())) as usize
 }
 
 /// What the places of a number hold.
@@ -131,7 +174,10 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_keep_the_positions_that_they_came_with(
-            numbers in vec(prop_oneof![0i64..300, any::<i64>()], 0..400),
+            numbers in vec(
+                prop_oneof![0i64..300, (0i64..300).prop_map(|nth| nth * 20), any::<i64>()],
+                0..400,
+            ),
         ) {
             let mut interned = Numbers::default();
             let mut order: Vec<i64> = Vec::new();
@@ -151,18 +197,27 @@ mod tests {
 
     #[test]
     fn numbers_that_share_their_places_are_found_all_the_same() {
-        let slots = 2048;
-        let neighbourhoods = (0..1_i64 << 20).map(|nth| nth << NEIGHBOURS_BITS);
-        let crowded = neighbourhoods.filter(|number| home(*number, slots) == 5).take(4);
-        let numbers: Vec<i64> = crowded.flat_map(|first| first..first + 250).collect();
+        let slots = 256;
+        let crowded = (1_000..1_i64 << 20).filter(|number| home(*number, slots) == 5);
+        let numbers: Vec<i64> = std::iter::once(i64::MAX).chain(crowded.take(120)).collect();
         let mut interned = Numbers::default();
         for (nth, number) in numbers.iter().enumerate() {
             assert_eq!(interned.intern(*number), (nth as u32, true));
         }
         assert_eq!(interned.slots.len(), slots);
-        assert!(interned.crowded.len() > 100);
+        assert!(interned.crowded.len() > 50);
         for (nth, number) in numbers.iter().enumerate() {
             assert_eq!(interned.get(*number), Some(nth as u32));
         }
+    }
+
+    #[test]
+    fn numbers_that_rise_need_no_hash() {
+        let mut interned = Numbers::default();
+        for number in [i64::MIN, -5, 7, 8, 9, 300, 1 << 40, i64::MAX] {
+            let (position, _) = interned.intern(number);
+            assert_eq!(interned.get(number), Some(position));
+        }
+        assert!(interned.slots.is_empty());
     }
 }

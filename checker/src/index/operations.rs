@@ -79,6 +79,8 @@ impl Operation {
 #[derive(Debug, Default)]
 pub struct Operations {
     kept: Vec<Operation>,
+    /// Of each again who it was, close together: for those who go through all reads of a key.
+    briefs: Vec<Brief>,
     /// Where each is kept, once some may be forgotten; until then each is at its number.
     places: Option<Places>,
     /// How those that were forgotten ended.
@@ -113,6 +115,19 @@ struct Places {
     free: Vec<u32>,
 }
 
+/// The process of an operation, and in the highest bit whether it ended ok.
+#[derive(Clone, Copy, Debug)]
+struct Brief(u32);
+
+impl Brief {
+    const OK: u32 = 1 << 31;
+
+    fn of(process: u32, outcome: Outcome) -> Self {
+        assert!(process < Self::OK, "fewer than 2^31 processes");
+        Self(if outcome == Outcome::Ok { process | Self::OK } else { process })
+    }
+}
+
 /// The place of an operation that was forgotten.
 const NOWHERE: u32 = u32::MAX;
 
@@ -126,15 +141,18 @@ impl Operations {
     /// Adds an operation at its invocation.
     pub fn begin(&mut self, operation: Operation) -> OpId {
         self.transactions |= operation.transaction;
-        let Some(places) = &mut self.places else {
+        let brief = Brief::of(operation.process, operation.outcome);
+        let free = self.places.as_mut().and_then(|places| places.free.pop());
+        let place = if let Some(place) = free {
+            self.kept[place as usize] = operation;
+            self.briefs[place as usize] = brief;
+            place
+        } else {
             gently::push(&mut self.kept, operation);
-            return Self::number(self.kept.len() - 1);
-        };
-        let place = places.free.pop().unwrap_or_else(|| {
-            gently::push(&mut self.kept, operation);
+            gently::push(&mut self.briefs, brief);
             Self::number(self.kept.len() - 1)
-        });
-        self.kept[place as usize] = operation;
+        };
+        let Some(places) = &mut self.places else { return place };
         gently::push(&mut places.of, place);
         Self::number(places.of.len() - 1)
     }
@@ -166,9 +184,29 @@ impl Operations {
         &mut self.kept[place]
     }
 
+    /// Notes how an operation ended; the rest of it is to be changed.
+    pub fn complete(&mut self, op: OpId, outcome: Outcome) -> &mut Operation {
+        let place = self.place(op);
+        let operation = &mut self.kept[place];
+        operation.outcome = outcome;
+        self.briefs[place] = Brief::of(operation.process, outcome);
+        operation
+    }
+
+    /// The position of an operation's process in the index of processes.
+    pub fn process(&self, op: OpId) -> u32 {
+        self.briefs[self.place(op)].0 & !Brief::OK
+    }
+
+    /// Whether an operation ended ok.
+    pub fn is_ok(&self, op: OpId) -> bool {
+        self.briefs[self.place(op)].0 & Brief::OK != 0
+    }
+
     /// Gives back what was taken for operations that did not come.
     pub fn shrink(&mut self) {
         self.kept.shrink_to_fit();
+        self.briefs.shrink_to_fit();
     }
 
     /// Whether any is a transaction.
@@ -221,7 +259,8 @@ mod tests {
     #[test]
     fn what_is_forgotten_leaves_its_place_and_is_counted() {
         let part = five(Part::new(0, 2).unwrap());
-        assert_eq!([0, 2, 4].map(|op| part.get(op).process), [0, 2, 4]);
+        assert_eq!([0, 2, 4].map(|op| part.process(op)), [0, 2, 4]);
+        assert_eq!([0, 2, 4].map(|op| part.is_ok(op)), [true, true, false]);
         assert_eq!(part.kept.len(), 4);
         assert_eq!(part.ended(), Ended { ok: 3, fail: 1, info: 1 });
     }

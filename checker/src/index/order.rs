@@ -149,6 +149,11 @@ impl Order {
         })
     }
 
+    /// Whether every known offset holds one record, and no record is known at two.
+    pub fn is_plain(&self) -> bool {
+        self.conflicts.is_empty() && self.moved.is_empty()
+    }
+
     /// Offsets at which several records are known, with these.
     pub fn conflicts(&self) -> impl Iterator<Item = (Offset, &[RecordId])> {
         self.conflicts.iter().map(|(rank, holders)| {

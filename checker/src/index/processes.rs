@@ -1,5 +1,7 @@
 //! Client processes: which session they belong to, and what they were assigned.
 
+use std::collections::BTreeMap;
+
 use highwater_history::{
     event::{Acks, OpenClient},
     types::ProcessId,
@@ -53,18 +55,78 @@ impl ClientProcess {
     }
 }
 
+/// Something of each process that has it.
+#[derive(Debug)]
+pub struct PerProcess<T> {
+    /// Of the first processes by position: of most histories these are all.
+    first: Vec<Option<T>>,
+    others: BTreeMap<u32, T>,
+}
+
+impl<T> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self { first: Vec::new(), others: BTreeMap::new() }
+    }
+}
+
+impl<T> PerProcess<T> {
+    /// As many as a key may have room for, however many keys there are.
+    const FIRST: usize = 64;
+
+    /// What a process has, by its position.
+    pub fn get(&self, process: u32) -> Option<&T> {
+        match process as usize {
+            at if at < Self::FIRST => self.first.get(at)?.as_ref(),
+            _ => self.others.get(&process),
+        }
+    }
+
+    /// Gives a process something, instead of what it had.
+    pub fn insert(&mut self, process: u32, it: T) {
+        let at = process as usize;
+        if at >= Self::FIRST {
+            self.others.insert(process, it);
+            return;
+        }
+        if at >= self.first.len() {
+            self.first.resize_with(at + 1, || None);
+        }
+        self.first[at] = Some(it);
+    }
+}
+
 /// All client processes and sessions.
 #[derive(Debug, Default)]
 pub struct Processes {
     ids: Numbers,
+    /// Positions of processes with low numbers, which most have, `NONE` where there is none.
+    low: Vec<u32>,
     all: Vec<ClientProcess>,
     /// Sessions, in the order of their `open` events.
     pub clients: Vec<OpenClient>,
 }
 
+const NONE: u32 = u32::MAX;
+
 impl Processes {
+    const LOW: usize = 1 << 12;
+
     /// The position of a process, which is added when it is new.
     pub fn intern(&mut self, number: ProcessId) -> u32 {
+        let low = usize::try_from(number).ok().filter(|low| *low < Self::LOW);
+        let known = low.and_then(|low| self.low.get(low)).copied();
+        if let Some(position) = known.filter(|position| *position != NONE) {
+            return position;
+        }
+        let position = self.find_or_add(number);
+        if let Some(low) = low {
+            self.low.resize(self.low.len().max(low + 1), NONE);
+            self.low[low] = position;
+        }
+        position
+    }
+
+    fn find_or_add(&mut self, number: ProcessId) -> u32 {
         let key = i64::try_from(number).unwrap_or(i64::MAX);
         let (at, new) = self.ids.intern(key);
         if new {
@@ -111,5 +173,29 @@ impl Processes {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_has_its_own() {
+        let mut of = PerProcess::default();
+        let processes = [0, 3, 63, 64, 1_000_000];
+        processes.iter().for_each(|process| of.insert(*process, *process));
+        of.insert(3, 7);
+        let has = [0, 3, 63, 64, 1_000_000, 1, 65].map(|process| of.get(process).copied());
+        let none = None;
+        assert_eq!(has, [Some(0), Some(7), Some(63), Some(64), Some(1_000_000), none, none]);
+    }
+
+    #[test]
+    fn processes_keep_their_positions_whatever_their_numbers() {
+        let mut processes = Processes::default();
+        let numbers = [5, 0, 4_095, 4_096, u64::MAX - 1, 5, 4_096, 0];
+        let positions = numbers.map(|number| processes.intern(number));
+        assert_eq!(positions, [0, 1, 2, 3, 4, 0, 3, 1]);
     }
 }

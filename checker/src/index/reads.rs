@@ -62,9 +62,10 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// The record that somebody first named at an offset, a guess for the next who does.
-    pub fn named(&self, offset: Option<Offset>) -> Option<RecordId> {
-        self.log.at(offset?)
+    /// The records that somebody first named at an offset and at those after it, a guess for the
+    /// next who does; [`log::NONE`] where nobody did.
+    pub fn named_from(&self, offset: Offset) -> &[RecordId] {
+        self.log.from(offset)
     }
 
     /// Notes where an acknowledgement places a record.
@@ -79,21 +80,34 @@ impl Reads {
             gently::push(&mut self.strange, record);
         }
         let kind = if is_named { 0 } else { Piece::STRANGE };
-        let offset = offset.unwrap_or(NO_OFFSET);
+        self.add(Piece { op, reads: kind | 1, from: offset.unwrap_or(NO_OFFSET) });
+    }
+
+    /// Adds records that stand at offsets from one on and are those that the log names there.
+    pub fn push_named(&mut self, op: OpId, from: Offset, reads: u32) {
+        assert!(reads < Piece::STRANGE, "fewer than 2^31 records of one poll");
+        self.add(Piece { op, reads, from });
+    }
+
+    fn add(&mut self, piece: Piece) {
+        let op = piece.op;
         let goes_on = |last: &&mut Piece| {
             let next = last.len();
-            let fits = last.is_strange() != is_named && last.offset_of(next) == offset;
-            last.op == op && fits && next + 1 < Piece::STRANGE
+            let fits =
+                last.is_strange() == piece.is_strange() && last.offset_of(next) == piece.from;
+            last.op == op
+                && fits
+                && u64::from(next) + u64::from(piece.len()) < Piece::STRANGE.into()
         };
         if let Some(last) = self.pieces.last_mut().filter(goes_on) {
-            last.reads += 1;
+            last.reads += piece.len();
             return;
         }
         let at = u32::try_from(self.pieces.len()).expect("fewer than 2^32 polls of one key");
         if self.pieces.last().is_none_or(|last| last.op != op) {
             self.last_run = at;
         }
-        gently::push(&mut self.pieces, Piece { op, reads: kind | 1, from: offset });
+        gently::push(&mut self.pieces, piece);
     }
 
     /// Notes that an operation's reads fell into a rebalance.
@@ -175,6 +189,12 @@ impl Reads {
             Some((offset?, record))
         });
         lasts.max_by_key(|(offset, _)| *offset)
+    }
+
+    /// The highest offset at which anybody read a record.
+    pub fn read_to(&self) -> Option<Offset> {
+        let lasts = self.pieces.iter().map(|piece| piece.offset_of(piece.len() - 1));
+        lasts.max().filter(|offset| *offset != NO_OFFSET)
     }
 
     /// Where records were read, each place once or more often.
@@ -289,6 +309,8 @@ mod tests {
             let placed = |(offset, record): &(Option<Offset>, u32)| Some(((*offset)?, *record));
             let places: BTreeSet<_> = reads.places().into_iter().collect();
             prop_assert_eq!(places, polls.concat().iter().filter_map(placed).collect());
+            let read_to = polls.concat().iter().filter_map(|(offset, _)| *offset).max();
+            prop_assert_eq!(reads.read_to(), read_to);
             for (run, poll) in reads.runs().zip(&polls) {
                 let highest = poll.iter().filter_map(placed).max_by_key(|(offset, _)| *offset);
                 prop_assert_eq!(reads.highest(&run), highest);

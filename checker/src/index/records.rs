@@ -99,16 +99,27 @@ impl Records {
 
     /// Notes that an operation read a record.
     pub fn note_read(&mut self, record: RecordId, op: OpId, outcome: Outcome) {
-        let at = record as usize;
-        let mut seen = flag::READ;
-        if outcome == Outcome::Ok {
-            seen |= flag::OK_READ;
+        self.note_reads(record, 1, op, outcome);
+    }
+
+    /// Notes that an operation read records whose numbers follow each other.
+    pub fn note_reads(&mut self, first: RecordId, many: usize, op: OpId, outcome: Outcome) {
+        let ok = if outcome == Outcome::Ok { flag::OK_READ } else { 0 };
+        let range = first as usize..first as usize + many;
+        let senders = self.senders[range.clone()].iter();
+        let readers = self.readers[range.clone()].iter_mut();
+        for ((sender, reader), flags) in senders.zip(readers).zip(&mut self.flags[range]) {
+            let who = if *sender == op { flag::READ_BY_SENDER } else { flag::READ_BY_OTHER };
+            *flags |= flag::READ | ok | who;
+            if *reader == NO_OP {
+                *reader = op;
+            }
         }
-        seen |= if self.senders[at] == op { flag::READ_BY_SENDER } else { flag::READ_BY_OTHER };
-        if self.readers[at] == NO_OP {
-            self.readers[at] = op;
-        }
-        self.flags[at] |= seen;
+    }
+
+    /// How many values are, from the front on, those of records from a number on.
+    pub fn same_values(&self, first: RecordId, values: &[Value]) -> usize {
+        self.values.same(first, values)
     }
 
     /// Its value.

@@ -28,18 +28,16 @@ impl Builder<'_> {
     /// Pairs a completion with its invocation.
     pub(super) fn complete(&mut self, said: &Said<'_>) -> Result<(), String> {
         let process = self.process(said);
-        let mut pending = std::mem::take(&mut self.pending[process as usize]);
-        if !pending.in_flight {
-            return Err(format!("process {} completes what it never invoked", said.number));
-        }
+        let pending = self.pending[process as usize].take().filter(|pending| pending.in_flight);
+        let mut pending = pending
+            .ok_or_else(|| format!("process {} completes what it never invoked", said.number))?;
         if pending.f != *said.f {
             let (began, ended) = (pending.f.as_str(), said.f.as_str());
             return Err(format!("process {} invokes {began} and completes {ended}", said.number));
         }
         let (head, detail) = (said.head(), said.detail());
         let outcome = effective_outcome(head.kind, detail);
-        let operation = self.index.ops.get_mut(pending.op);
-        operation.outcome = outcome;
+        let operation = self.index.ops.complete(pending.op, outcome);
         operation.requests = detail.map_or(operation.requests, requests);
         let sent_at = detail.and_then(sent_at).unwrap_or(operation.sent_at);
         operation.sent_at = sent_at.max(operation.invoked_at);
@@ -63,7 +61,7 @@ impl Builder<'_> {
             self.index.ops.forget(pending.op);
         }
         pending.in_flight = false;
-        self.pending[process as usize] = pending;
+        self.pending[process as usize] = Some(pending);
         Ok(())
     }
 
@@ -203,12 +201,15 @@ impl Builder<'_> {
             return;
         }
         self.leaves_evidence = true;
-        let KeyIndex { records, reads, .. } = &mut self.index.keys[key as usize];
-        for (offset, value) in read.iter() {
-            let guess = reads.named(offset).filter(|record| records.value(*record) == value);
-            let record = guess.unwrap_or_else(|| records.intern(value));
-            records.note_read(record, op, outcome);
-            reads.push(op, offset, record);
+        let of_key = &mut self.index.keys[key as usize];
+        let mut rest = read;
+        while !rest.is_empty() {
+            let known = of_key.read_known(op, outcome, rest);
+            rest = rest.after(known);
+            if let Some((offset, value)) = rest.iter().next() {
+                of_key.read(op, outcome, offset, value);
+                rest = rest.after(1);
+            }
         }
     }
 

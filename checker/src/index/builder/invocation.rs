@@ -1,6 +1,6 @@
 //! Invocations: an operation begins, and what it asks to send.
 
-use highwater_history::{TimeNs, columns::Op, event::Function};
+use highwater_history::{Event, TimeNs, columns::Op, event::Function};
 
 use super::{
     super::{
@@ -17,7 +17,7 @@ impl Builder<'_> {
             *self.index.unknown_operations.entry(name.to_string()).or_default() += 1;
         }
         let process = self.process(said);
-        let mut pending = std::mem::take(&mut self.pending[process as usize]);
+        let mut pending = self.pending[process as usize].take().unwrap_or_default();
         if pending.in_flight {
             let number = said.number;
             return Err(format!("process {number} invokes while an operation is in flight"));
@@ -38,15 +38,15 @@ impl Builder<'_> {
         });
         pending.begin(op, said);
         self.begin_sends(op, said, &mut pending.sends)?;
-        self.note_record_keys(said, &pending.sends);
         if let Some(event) = said.detail() {
+            self.note_record_keys(event, &pending.sends);
             self.note_question(process, op, event);
             if pending.f == Function::Commit {
                 self.note_commit(process, op, event);
             }
+            pending.keys = self.named_keys(&event.value);
         }
-        pending.keys = self.named_keys(said.value());
-        self.pending[process as usize] = pending;
+        self.pending[process as usize] = Some(pending);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl Builder<'_> {
     pub(super) fn process(&mut self, said: &Said<'_>) -> u32 {
         let process = self.index.processes.intern(said.number);
         if self.pending.len() <= process as usize {
-            self.pending.resize_with(process as usize + 1, Pending::default);
+            self.pending.resize_with(process as usize + 1, || None);
         }
         process
     }
@@ -86,9 +86,8 @@ impl Builder<'_> {
         format!("value {value} is sent to {} a second time", self.index.keys[key as usize].key)
     }
 
-    fn note_record_keys(&mut self, said: &Said<'_>, sends: &[PendingSend]) {
-        let extra = said.detail().map(|event| &event.extra);
-        let keys = extra.and_then(|extra| extra.get("record_keys")?.as_array());
+    fn note_record_keys(&mut self, event: &Event, sends: &[PendingSend]) {
+        let keys = event.extra.get("record_keys").and_then(|keys| keys.as_array());
         for send in sends.iter().filter(|_| keys.is_some()) {
             let key = keys.and_then(|keys| keys.get(send.micro)?.as_str());
             if let (Some(key), Some(record)) = (key, send.record) {
@@ -112,5 +111,6 @@ impl Pending {
         self.f = said.f.clone();
         self.to_beginning = said.detail().is_some_and(|event| event.seek_to_beginning);
         self.sends.clear();
+        self.keys.clear();
     }
 }
