@@ -143,6 +143,9 @@ fn judge_leaders(view: &KeyView<'_>, place: &str, batches: &[DumpBatch], breaks:
 /// Rule 35: what a broker acknowledged in one request stands in an epoch that it led itself. The
 /// answer to a repeat may come from a later leader.
 fn judge_acceptance(view: &KeyView<'_>, breaks: &mut Breaks) {
+    if view.dumps.is_empty() {
+        return;
+    }
     let records = &view.key.records;
     for record in records.ids().filter(|record| records.is_acknowledged(*record)) {
         let Some((node, offset)) = accepted_by(view, record) else { continue };

@@ -25,10 +25,11 @@ pub static ENTRY: Entry = Entry {
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let polls = LazyCell::new(|| Polls::of(view));
+    let read_to = view.key.reads.read_to();
     for record in view.key.records.ids() {
         let ruling = match &view.log {
             Some(log) => absent_from(log, view, record),
-            None => passed_over(view, &polls, record),
+            None => passed_over(view, (read_to, &polls), record),
         };
         let Some((offset, ruling)) = ruling else { continue };
         count(view, record, offset, &ruling, findings);
@@ -110,7 +111,7 @@ impl Polls {
 /// Without dumps: an ok poll reached the record's offset or a higher one, and none returned it.
 fn passed_over(
     view: &KeyView<'_>,
-    polls: &Polls,
+    (read_to, polls): (Option<Offset>, &LazyCell<Polls, impl FnOnce() -> Polls>),
     record: RecordId,
 ) -> Option<(Option<Offset>, Ruling)> {
     let records = &view.key.records;
@@ -118,6 +119,10 @@ fn passed_over(
         return None;
     }
     let offset = records.ack(record, &view.run.index.ops)?;
+    // Most records that nobody read are the last ones.
+    if read_to.is_none_or(|read_to| read_to < offset) {
+        return None;
+    }
     let acknowledged_at = view.sender(record)?.completed_at;
     if !polls.reached(offset, 0) {
         return None;

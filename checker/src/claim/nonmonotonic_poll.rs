@@ -1,7 +1,5 @@
 //! A consumer reads a partition in order, and passes over nothing that is there.
 
-use std::collections::BTreeMap;
-
 use highwater_history::Offset;
 
 use super::{Decides, Entry, Judge, Need};
@@ -10,6 +8,7 @@ use crate::{
     index::{
         GroupCommit,
         operations::{OpId, Operation, Outcome},
+        processes::PerProcess,
         reads::PollRun,
         records::RecordId,
     },
@@ -44,9 +43,10 @@ struct Position {
 }
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
-    let mut positions: BTreeMap<u32, Position> = BTreeMap::new();
+    let ops = &view.run.index.ops;
+    let mut positions: PerProcess<Position> = PerProcess::default();
     for run in view.key.reads.runs() {
-        let operation = view.op(run.op);
+        let (process, is_ok) = (ops.process(run.op), ops.is_ok(run.op));
         let mut last: Option<Offset> = None;
         for (offset, record, follows) in view.key.reads.edges(&run) {
             let Some(to) = offset.or_else(|| view.key.order.sole(record)) else { continue };
@@ -54,14 +54,14 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
                 Some(_) if follows => {}
                 Some(from) => judge_inside(view, &run, step(view, record, from, to), findings),
                 None => {
-                    let position = positions.get(&operation.process);
+                    let position = positions.get(process);
                     judge_between(view, &run, position, (record, to), findings);
                 }
             }
             last = Some(to);
         }
-        if let Some(offset) = last.filter(|_| operation.outcome == Outcome::Ok) {
-            positions.insert(operation.process, Position { offset, op: run.op });
+        if let Some(offset) = last.filter(|_| is_ok) {
+            positions.insert(process, Position { offset, op: run.op });
         }
     }
 }

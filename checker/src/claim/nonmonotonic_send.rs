@@ -1,7 +1,5 @@
 //! What one producer sends to a partition stands there in the order in which it was sent.
 
-use std::collections::BTreeMap;
-
 use highwater_history::Offset;
 
 use super::{Decides, Entry, Judge, Need};
@@ -9,6 +7,7 @@ use crate::{
     finding::{Findings, Permission, Ruling},
     index::{
         operations::{OpId, Outcome},
+        processes::PerProcess,
         records::RecordId,
     },
     view::KeyView,
@@ -31,21 +30,22 @@ type Placed = (RecordId, Offset);
 
 fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     let records = &view.key.records;
-    let mut last_of: BTreeMap<u32, Placed> = BTreeMap::new();
+    let mut last_of: PerProcess<Placed> = PerProcess::default();
     let by_op = view.key.sends.chunk_by(|a, b| records.sender(*a) == records.sender(*b));
     for sends in by_op {
         let op = records.sender(sends[0]).expect("a sent record has a sender");
+        let process = view.run.index.ops.process(op);
         let placed = sends.iter().filter_map(|id| Some((*id, place(view, *id)?)));
         let mut before: Option<Placed> = None;
         for now in placed {
             match before {
                 Some(before) => judge_inside(view, op, before, now, findings),
-                None => judge_between(view, op, last_of.get(&view.op(op).process), now, findings),
+                None => judge_between(view, op, last_of.get(process), now, findings),
             }
             before = Some(now);
         }
         if let Some(last) = before {
-            last_of.insert(view.op(op).process, last);
+            last_of.insert(process, last);
         }
     }
 }
@@ -67,9 +67,8 @@ fn judge_between(
     now: Placed,
     findings: &mut Findings,
 ) {
-    let Some(&before) = before else { return };
-    let step = view.key.order.step(before.1, now.1);
-    if step < 1 {
+    if let Some(&before) = before.filter(|before| now.1 <= before.1) {
+        let step = view.key.order.step(before.1, now.1);
         findings.rule("nonmonotonic-send", ruling(view, op, before), || {
             describe(view, before, now, step)
         });

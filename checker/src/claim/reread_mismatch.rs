@@ -36,7 +36,7 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     }
     let mut given: BTreeMap<(Offset, u32), Given> = BTreeMap::new();
     for (run, read) in view.key.reads.polls() {
-        let process = view.op(run.op).process;
+        let process = view.run.index.ops.process(run.op);
         for (offset, record) in read {
             let Some(offset) = offset.filter(|offset| order.holders(*offset).len() > 1) else {
                 continue;
