@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use highwater_history::{event::Acks, outcome::FaultStatus, verdict::Coverage};
+use serde::{Deserialize, Serialize};
 
-use crate::{evidence::Evidence, fold::Tally, view::KeyView};
+use crate::{evidence::Evidence, fold::Tally, index::records::RecordId, view::KeyView};
 
 /// Every floor of the manifest's workload with what was got.
 pub fn floors(evidence: &Evidence, tally: &Tally) -> Vec<Coverage> {
@@ -34,6 +35,9 @@ fn counted(evidence: &Evidence, tally: &Tally) -> BTreeMap<String, u64> {
         ("read".to_owned(), counts.read),
         ("ok-read".to_owned(), tally.ok_read),
         ("leader-changes".to_owned(), tally.leader_changes),
+        ("keys-sent".to_owned(), tally.active.sent),
+        ("keys-acknowledged".to_owned(), tally.active.acknowledged),
+        ("keys-read".to_owned(), tally.active.read),
     ]);
     for (acks, count) in &tally.acknowledged_by_acks {
         got.insert(format!("acknowledged.{}", acks.as_str()), *count);
@@ -49,6 +53,40 @@ fn counted(evidence: &Evidence, tally: &Tally) -> BTreeMap<String, u64> {
         }
     }
     got
+}
+
+/// How many keys something happened to at all: a run that left some alone says nothing of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveKeys {
+    /// Keys that something was sent to.
+    pub sent: u64,
+    /// Keys of which a send was acknowledged.
+    pub acknowledged: u64,
+    /// Keys of which an ok poll returned something.
+    pub read: u64,
+}
+
+impl ActiveKeys {
+    /// Counts keys.
+    pub fn of(keys: &[KeyView<'_>]) -> Self {
+        let mut active = Self::default();
+        for records in keys.iter().map(|view| &view.key.records) {
+            let any = |is_so: &dyn Fn(RecordId) -> bool| u64::from(records.ids().any(is_so));
+            active.sent += any(&|record| records.sender(record).is_some());
+            active.acknowledged += any(&|record| records.is_acknowledged(record));
+            active.read += any(&|record| records.is_ok_read(record));
+        }
+        active
+    }
+
+    /// Of both.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            acknowledged: self.acknowledged + other.acknowledged,
+            read: self.read + other.read,
+        }
+    }
 }
 
 /// Records by the acks level that they were sent with.

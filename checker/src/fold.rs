@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     across::Facts,
     claim::{self, Entry, Judge},
-    coverage::by_acks,
+    coverage::{ActiveKeys, by_acks},
     finding::{Findings, Room},
     index::{Digest, KeyId, Unfit},
     measured::Measured,
@@ -45,6 +45,8 @@ pub(crate) struct Tally {
     pub sent_by_acks: Vec<(Acks, u64)>,
     /// Records that were acknowledged, by acks level.
     pub acknowledged_by_acks: Vec<(Acks, u64)>,
+    /// How many keys something happened to.
+    pub active: ActiveKeys,
     /// How often leadership moved, over the keys of all parts.
     pub leader_changes: u64,
     /// The names of this part's keys, in order.
@@ -102,6 +104,7 @@ impl Tally {
             ok_read: run.index.ok_read,
             sent_by_acks: by_acks.sent.into_iter().collect(),
             acknowledged_by_acks: by_acks.acknowledged.into_iter().collect(),
+            active: ActiveKeys::of(keys),
             leader_changes: run.leadership.leader_changes(run.index),
             keys: keys.iter().map(|view| view.key.key.clone()).collect(),
             measured: Measured::of(run, keys),
@@ -137,6 +140,12 @@ impl ClaimOfPart {
 
     fn ask(&mut self, entry: &Entry, run: &RunView<'_>, keys: &[KeyView<'_>]) {
         let mut room = Room::default();
+        let nothing_there = !entry.of_history && !entry.needs.iter().any(|need| run.has(*need));
+        if nothing_there && run.index.part.is_first() {
+            let mut found = Findings::default();
+            found.not_applicable("nothing is there of what it needs beside the history");
+            self.take(None, found, &mut room);
+        }
         match entry.judge {
             Judge::Key(judge) => self.ask_keys(judge, keys, &mut room),
             Judge::RunAndKeys(of_run, judge) => {

@@ -97,6 +97,7 @@ fn add(tallies: Vec<Tally>) -> Tally {
         sum.acknowledged_by_acks =
             add_by_acks(&sum.acknowledged_by_acks, &tally.acknowledged_by_acks);
         sum.measured = take(&mut sum.measured).and(tally.measured);
+        sum.active = sum.active.and(tally.active);
         sum.missing.extend(tally.missing);
         sum
     });

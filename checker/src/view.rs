@@ -10,6 +10,7 @@ use highwater_history::{
 };
 
 use crate::{
+    claim::Need,
     data_loss::DataLoss,
     evidence::Evidence,
     finding::Permission,
@@ -75,6 +76,17 @@ impl<'a> RunView<'a> {
     /// may be of clocks that were never compared.
     pub fn untimed(&self) -> Option<Permission> {
         self.evidence.untimed()
+    }
+
+    /// Whether there is evidence of a kind.
+    pub(crate) fn has(&self, need: Need) -> bool {
+        let Evidence { dumps, metadata, samples, outcome, .. } = self.evidence;
+        match need {
+            Need::Dumps => !dumps.is_empty(),
+            Need::Elections => !metadata.is_empty() || !samples.is_empty(),
+            Need::Samples => !samples.is_empty(),
+            Need::Outcome => outcome.is_some(),
+        }
     }
 
     /// Every key of the part that is judged.

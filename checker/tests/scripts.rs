@@ -8,9 +8,10 @@ mod parts;
 mod script;
 mod what_if;
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use highwater_checker::claim;
+use highwater_history::verdict::Judgement;
 
 fn testdata() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata")
@@ -75,6 +76,84 @@ fn every_claim_has_an_accepted_and_a_rejected_case() {
             assert!(seen, "{name} shows {anomaly}");
         }
     }
+}
+
+/// Outcomes that claims cannot have.
+const NEVER: &[(Judgement, &[&str])] = &[
+    (Judgement::Valid, &[]),
+    (Judgement::Invalid, &[]),
+    (Judgement::PermittedOnly, NOTHING_PERMITS),
+    (Judgement::Unknown, &[]),
+    (Judgement::NotApplicable, EVERY_HISTORY_TELLS),
+];
+
+/// No clause permits what they find: it is a fault whatever was promised, or they do not find what
+/// is permitted.
+const NOTHING_PERMITS: &[&str] = &[
+    "corrupt-payload",
+    "divergence",
+    "early-ack",
+    "epoch-regression",
+    "idempotence-broken",
+    "isr-illegal",
+    "lineage",
+    "metadata-divergence",
+    "producer-id-reuse",
+    "successor-mismatch",
+    "watermark-order",
+    "watermark-regression",
+    "watermark-stuck",
+    "within-limits",
+];
+
+/// They speak of sends, polls and sessions, which every history has: where one has none it is
+/// vacuous.
+const EVERY_HISTORY_TELLS: &[&str] = &[
+    "corrupt-payload",
+    "duplicate",
+    "failed-yet-visible",
+    "idempotence-broken",
+    "inconsistent-offsets",
+    "lineage",
+    "lost-write",
+    "nonmonotonic-poll",
+    "nonmonotonic-send",
+    "phantom-read",
+    "precommitted-read",
+    "producer-id-reuse",
+    "real-time-order",
+    "reread-mismatch",
+    "split-brain-write",
+    "successor-mismatch",
+    "unseen",
+];
+
+/// Each claim comes to each of the five outcomes in some case, but for those that it cannot have.
+#[test]
+fn every_claim_comes_to_every_outcome() {
+    let mut seen: BTreeSet<(Judgement, String)> = BTreeSet::new();
+    for file in files() {
+        let text = fs::read_to_string(&file).expect("a case file is text");
+        for case in script::cases(&text) {
+            let verdict = script::verdict_of(case.script).expect("it is judged");
+            seen.extend(verdict.claims.into_iter().map(|claim| (claim.verdict, claim.claim)));
+        }
+    }
+    let all = [
+        Judgement::Valid,
+        Judgement::Invalid,
+        Judgement::PermittedOnly,
+        Judgement::Unknown,
+        Judgement::NotApplicable,
+    ];
+    let names = claim::TABLE.iter().map(|(name, ..)| *name);
+    let missing = |outcome: &Judgement| {
+        let unseen = |name: &&str| !seen.contains(&(*outcome, (*name).to_owned()));
+        names.clone().filter(unseen).collect::<Vec<_>>()
+    };
+    let missing: Vec<_> = all.iter().map(|outcome| (*outcome, missing(outcome))).collect();
+    let never: Vec<_> = NEVER.iter().map(|(outcome, of)| (*outcome, of.to_vec())).collect();
+    assert_eq!(missing, never);
 }
 
 /// Of every finding of every case the explanation is enough, and none of it is too much.

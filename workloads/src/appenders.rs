@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     Catalog, Completion, Key, Op, Settings, Time,
-    op::Gave,
+    op::{Gave, code},
     random::stream,
     workload::{Generator, Planned, Seat, Start},
 };
@@ -107,7 +107,7 @@ impl Generator for Appenders {
     fn observe(&mut self, seat: Seat, completion: &Completion) {
         let Gave::Polled { errors, .. } = &completion.gave else { return };
         // What was read is gone from here on (truncated or deleted): begin again, in the open.
-        if errors.iter().any(|(_, code)| *code == "OFFSET_OUT_OF_RANGE") {
+        if errors.iter().any(|(_, code)| *code == code::OFFSET_OUT_OF_RANGE) {
             self.reset(seat);
         }
     }

@@ -89,6 +89,8 @@ pub mod code {
     pub const SESSION_ENDED: &str = "SESSION_ENDED";
     /// The client was thrown away before the operation ended.
     pub const CLIENT_CRASHED: &str = "CLIENT_CRASHED";
+    /// What a leader answers to a position that is none of its log's; Kafka's name.
+    pub const OFFSET_OUT_OF_RANGE: &str = "OFFSET_OUT_OF_RANGE";
     /// The answer could not be read.
     pub const MALFORMED_ANSWER: &str = "MALFORMED_ANSWER";
 }

@@ -14,6 +14,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D19"],
     anomalies: &["corrupt-payload", "misplaced"],
     needs: &[Need::Dumps],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D9"],
     anomalies: &["G0", "G1c", "G0-process", "G1c-process", "G0-realtime", "G1c-realtime"],
     needs: &[],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Across(Across::of::<Transactions>()),
 };

@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D4"],
     anomalies: &["divergence"],
     needs: &[Need::Dumps],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D5"],
     anomalies: &["duplicate"],
     needs: &[Need::Dumps],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D18"],
     anomalies: &["early-ack"],
     needs: &[Need::Elections, Need::Samples],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

@@ -14,6 +14,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D12"],
     anomalies: &["epoch-regression"],
     needs: &[Need::Samples],
+    of_history: false,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

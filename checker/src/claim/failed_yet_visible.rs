@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D7", "D9"],
     anomalies: &["G1a", "failed-yet-visible"],
     needs: &[Need::Dumps],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D8", "D11"],
     anomalies: &["stale-commit", "group-skip"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

@@ -25,6 +25,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D5", "D17"],
     anomalies: &["idempotence-broken"],
     needs: &[Need::Dumps],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

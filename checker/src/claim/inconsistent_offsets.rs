@@ -10,6 +10,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D2"],
     anomalies: &["inconsistent-offsets"],
     needs: &[Need::Dumps, Need::Elections],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

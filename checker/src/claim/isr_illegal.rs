@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D16"],
     anomalies: &["isr-illegal"],
     needs: &[Need::Elections, Need::Samples, Need::Outcome],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

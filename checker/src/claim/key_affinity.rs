@@ -22,6 +22,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D19"],
     anomalies: &["key-on-two-partitions"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Across(Across::of::<Affinity>()),
 };

@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D12"],
     anomalies: &["latest-regression"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

@@ -26,6 +26,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D14"],
     anomalies: &["lineage"],
     needs: &[Need::Dumps, Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

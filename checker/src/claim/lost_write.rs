@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D1"],
     anomalies: &["lost-write"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

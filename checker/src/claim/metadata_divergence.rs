@@ -15,6 +15,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D15"],
     anomalies: &["metadata-divergence"],
     needs: &[Need::Samples, Need::Elections],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

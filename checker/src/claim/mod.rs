@@ -25,6 +25,9 @@ pub struct Entry {
     pub anomalies: &'static [&'static str],
     /// What it needs beside the history.
     pub needs: &'static [Need],
+    /// Whether a history alone may show something of it; else it does not apply where nothing is
+    /// there of what it needs.
+    pub of_history: bool,
     /// Whether a violation is final as soon as the history shows it.
     pub decides: Decides,
     /// How it judges.

@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D8"],
     anomalies: &["nonmonotonic-poll", "poll-skip", "int-nonmonotonic-poll", "int-poll-skip"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

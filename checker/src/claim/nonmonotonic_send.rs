@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D6"],
     anomalies: &["nonmonotonic-send", "int-nonmonotonic-send", "int-send-skip"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D13"],
     anomalies: &["not-recovered", "too-slow-recovery"],
     needs: &[Need::Outcome],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D11"],
     anomalies: &["offset-regression"],
     needs: &[Need::Outcome],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

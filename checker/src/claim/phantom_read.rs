@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D3"],
     anomalies: &["phantom-read"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

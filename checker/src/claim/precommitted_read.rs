@@ -15,6 +15,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D9"],
     anomalies: &["precommitted-read"],
     needs: &[],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -24,6 +24,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D17"],
     anomalies: &["producer-id-reuse"],
     needs: &[Need::Dumps],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_epochs),
 };

@@ -24,6 +24,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D6"],
     anomalies: &["ack-in-the-past", "send-to-the-past", "read-of-the-future"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::BeforeTheEnd,
     judge: Judge::Key(judge),
 };

@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D2"],
     anomalies: &["reread-mismatch"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

@@ -25,6 +25,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D8"],
     anomalies: &["reset-skip"],
     needs: &[Need::Dumps, Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

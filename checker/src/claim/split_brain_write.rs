@@ -21,6 +21,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D2", "D14"],
     anomalies: &["split-brain-write"],
     needs: &[Need::Dumps, Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

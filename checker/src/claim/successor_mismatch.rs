@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D8"],
     anomalies: &["successor-mismatch"],
     needs: &[Need::Elections],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

@@ -25,6 +25,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D10"],
     anomalies: &["torn-transaction"],
     needs: &[Need::Dumps, Need::Elections, Need::Outcome],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Across(Across::of::<Torn>()),
 };

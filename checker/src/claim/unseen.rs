@@ -18,6 +18,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D8"],
     anomalies: &["unseen"],
     needs: &[Need::Outcome],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

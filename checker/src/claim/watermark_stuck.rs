@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D12"],
     anomalies: &["watermark-stuck"],
     needs: &[Need::Samples, Need::Elections, Need::Outcome],
+    of_history: false,
     decides: Decides::AtTheEnd,
     judge: Judge::Key(judge),
 };

@@ -18,6 +18,7 @@ pub static ENTRY: Entry = Entry {
     evidence: &["D13"],
     anomalies: &["too-slow-recovery", "too-slow-read"],
     needs: &[],
+    of_history: true,
     decides: Decides::AtTheEnd,
     judge: Judge::RunAndKeys(judge_run, judge_key),
 };

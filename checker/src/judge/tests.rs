@@ -1,7 +1,7 @@
 //! Claims that crash, choices of claims, and findings beyond the cap.
 
 use highwater_history::{
-    Event, EventValue, Promise,
+    Event, EventValue, Promise, Verdict,
     event::{Ack, EventKind, Function, MicroOp, Process},
     outcome::{Crash, Ended, Outcome},
     verdict::{Finding, Judgement, Validity},
@@ -17,7 +17,8 @@ use crate::{
     index::Index,
     leadership::Leadership,
     limits::Limits,
-    merge::decide,
+    merge::{self, decide},
+    part::Part,
     registry::Registry,
     told::Sayings,
     view::RunView,
@@ -30,6 +31,7 @@ fn entry(judge: Judge) -> Entry {
         evidence: &[],
         anomalies: &["a"],
         needs: &[],
+        of_history: true,
         decides: Decides::AtTheEnd,
         judge,
     }
@@ -66,6 +68,51 @@ fn a_claim_that_panics_is_unknown() {
     assert_eq!(verdict.verdict, Judgement::Unknown);
     assert_eq!(verdict.reason.as_deref(), Some("the claim itself crashed"));
     assert!(!verdict.rules.is_empty(), "it is still named with its rules");
+}
+
+/// A lost record, and another that was read.
+fn a_loss() -> Evidence {
+    let lines = r#"
+{"index":0,"time":1,"process":1,"type":"invoke","f":"send","value":[["send","x",1]]}
+{"index":1,"time":2,"process":1,"type":"ok","f":"send","value":[["send","x",[0,1]]]}
+{"index":2,"time":3,"process":1,"type":"invoke","f":"send","value":[["send","x",2]]}
+{"index":3,"time":4,"process":1,"type":"ok","f":"send","value":[["send","x",[1,2]]]}
+{"index":4,"time":5,"process":2,"type":"invoke","f":"poll","value":[["poll"]]}
+{"index":5,"time":6,"process":2,"type":"ok","f":"poll","value":[["poll",{"x":[[1,2]]}]]}"#;
+    let events = lines.trim().lines().map(|line| serde_json::from_str(line).expect("an event"));
+    Evidence::of_events(events.collect())
+}
+
+/// Judges with a panic planted in one claim.
+fn judged_with_a_panic_in(planted: &str) -> Verdict {
+    let (evidence, options) = (a_loss(), Options::default());
+    let mut part = super::judge_part(&evidence, &options, Part::WHOLE).expect("it is judged");
+    let (index, ..) = super::read_history(&evidence, Part::WHOLE).expect("it is read");
+    let panics = entry(Judge::Key(|_, _| panic!("planted")));
+    let crashed = super::viewed(&evidence, &options, (&index, false), |run, keys| {
+        ClaimOfPart::judge_entry(planted, &panics, run, keys)
+    });
+    let of_claim = part.claims.iter_mut().find(|claim| claim.name == planted);
+    *of_claim.expect("the claim was judged") = crashed;
+    merge::verdict(&evidence, &options, vec![part])
+}
+
+#[test]
+fn a_claim_that_panics_is_unknown_and_the_others_report() {
+    let verdict = judged_with_a_panic_in("duplicate");
+    let of = |name: &str| verdict.claims.iter().find(|claim| claim.claim == name).expect(name);
+    assert_eq!(of("duplicate").verdict, Judgement::Unknown);
+    assert_eq!(of("lost-write").anomalies["lost-write"], 1);
+    assert_eq!(of("unseen").anomalies["unseen"], 1);
+    assert_eq!(of("inconsistent-offsets").verdict, Judgement::Valid);
+    assert_eq!(verdict.verdict, Validity::Invalid, "a violation is one, whatever crashed");
+}
+
+#[test]
+fn what_a_claim_would_have_found_is_missing_where_it_panics() {
+    let verdict = judged_with_a_panic_in("lost-write");
+    assert!(!verdict.anomalies.contains_key("lost-write"));
+    assert_eq!(verdict.anomalies["unseen"], 1);
 }
 
 #[test]

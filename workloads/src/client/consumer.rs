@@ -22,8 +22,6 @@ use crate::{
     outcome,
 };
 
-/// What a leader answers to a position that is none of its log's.
-const OUT_OF_RANGE: &str = "OFFSET_OUT_OF_RANGE";
 /// How long a poll may take beyond its own wait.
 const SLACK: Duration = Duration::from_millis(1_000);
 
@@ -233,7 +231,7 @@ impl Consumer {
                 let Some(key) = catalog.told(topic.topic_id, &topic.topic, nth) else { continue };
                 if outcome::read(partition.error_code) != Outcome::Ok {
                     let code = outcome::row(partition.error_code).name;
-                    if code == OUT_OF_RANGE {
+                    if code == code::OFFSET_OUT_OF_RANGE {
                         self.positions.out_of_range(key);
                     }
                     errors.push((key, code));

@@ -23,6 +23,9 @@ pub static ENTRY: Entry = Entry {
         "not-recovered",
         "phantom-read",
         "producer-id-reuse",
+        "real-time-order",
+        "reread-mismatch",
+        "reset-skip",
         "split-brain-write",
         "unseen",
         "watermark-order",
@@ -35,8 +38,23 @@ pub static ENTRY: Entry = Entry {
     generator,
 };
 
-pub(super) fn floors(settings: &Settings) -> Vec<Floor> {
-    let mut floors = vec![Floor { name: "ok-read", wanted: 1 }];
+fn floors(settings: &Settings) -> Vec<Floor> {
+    floors_of(settings, &topics(settings))
+}
+
+/// With so many sends a second for each key every key has some, whoever chooses.
+const SENDS_TO_REACH_A_KEY: u32 = 20;
+
+/// Every acks level was acknowledged, and every key was sent to and read where the rate is enough
+/// for that: a run that left a key alone says nothing of it.
+pub(super) fn floors_of(settings: &Settings, topics: &[TopicPlan]) -> Vec<Floor> {
+    let keys: u32 = topics.iter().map(|topic| topic.partitions).sum();
+    let enough = settings.rate >= keys.saturating_mul(SENDS_TO_REACH_A_KEY);
+    let wanted = if enough { u64::from(keys) } else { 1 };
+    let names = ["ok-read", "keys-sent", "keys-read"];
+    let wanted = [1, wanted, wanted];
+    let mut floors: Vec<Floor> =
+        names.into_iter().zip(wanted).map(|(name, wanted)| Floor { name, wanted }).collect();
     for acks in settings.acks.levels() {
         floors.push(match acks {
             Acks::All => Floor { name: "acknowledged.all", wanted: 1 },
@@ -88,7 +106,20 @@ fn generator(settings: &Settings, catalog: &Catalog, seed: u64) -> Box<dyn Gener
 
 #[cfg(test)]
 mod tests {
-    use super::{Acks, AcksMode, Role, Settings, seats};
+    use super::{Acks, AcksMode, Role, Settings, floors, seats};
+
+    #[test]
+    fn every_key_has_to_be_used_where_the_rate_is_enough() {
+        let wanted = |settings: &Settings| {
+            let floors = floors(settings);
+            let of = |name: &str| floors.iter().find(|floor| floor.name == name).unwrap().wanted;
+            [of("keys-sent"), of("keys-read"), of("acknowledged.all")]
+        };
+        let settings = Settings { topics: 3, partitions: 4, ..Settings::default() };
+        assert_eq!(wanted(&settings), [12, 12, 1]);
+        assert_eq!(wanted(&Settings { rate: 239, ..settings.clone() }), [1, 1, 1]);
+        assert_eq!(wanted(&Settings { rate: 240, ..settings }), [12, 12, 1]);
+    }
 
     #[test]
     fn as_few_producers_as_levels_serve_every_level() {

@@ -1,12 +1,15 @@
 //! One key for each choice of acks, min.insync.replicas, unclean election and flush, and a producer
 //! of its own for each: the same faults hit all of them.
 
-use super::{Entry, Generator, Role, log};
+use super::{Entry, Floor, Generator, Role, log};
 use crate::{Catalog, Settings, appenders::Appenders, topic::TopicPlan};
 
 /// This workload.
-pub static ENTRY: Entry =
-    Entry { claims: log::ENTRY.claims, floors: log::floors, topics, seats, generator };
+pub static ENTRY: Entry = Entry { claims: log::ENTRY.claims, floors, topics, seats, generator };
+
+fn floors(settings: &Settings) -> Vec<Floor> {
+    log::floors_of(settings, &topics(settings))
+}
 
 /// Topic settings of the matrix, each with the words that stand in a topic's label.
 const MIN_ISR: [(&str, &str); 3] = [("min1", "1"), ("min2", "2"), ("min3", "3")];

@@ -9,7 +9,13 @@ use highwater_history::{
     Event, EventValue,
     event::{ClientKind, EventError, EventKind, Function, Isolation, MicroOp, OpenClient, Process},
 };
-use highwater_workloads::{Catalog, Key, client::records, driver::History, op::KeyRead, outcome};
+use highwater_workloads::{
+    Catalog, Key,
+    client::records,
+    driver::History,
+    op::{KeyRead, code},
+    outcome,
+};
 use serde_json::Map;
 
 use crate::{
@@ -24,9 +30,6 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of one key that one answer may hold.
 const MAX_BYTES: i32 = 1024 * 1024;
-
-/// The answer where the log's beginning was deleted up to a later offset than the one asked for.
-const OUT_OF_RANGE: &str = "OFFSET_OUT_OF_RANGE";
 
 /// Who reads, and from what.
 pub struct FinalReader {
@@ -105,7 +108,9 @@ impl FinalReader {
             if partition.error_code != 0 {
                 let code = outcome::row(partition.error_code).name;
                 self.fail(number, code)?;
-                if code == OUT_OF_RANGE && self.seek(&mut broker, number, key, at).await? {
+                if code == code::OFFSET_OUT_OF_RANGE
+                    && self.seek(&mut broker, number, key, at).await?
+                {
                     continue;
                 }
                 return Ok(false);
