@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    iter,
     ops::ControlFlow,
     sync::{
         Arc, Mutex,
@@ -19,6 +20,8 @@ use crate::{
 
 /// Text that changes threads together, about.
 const BLOCK_BYTES: usize = 128 << 10;
+/// A block that is larger takes several turns.
+const TURN_BYTES: usize = 512 << 10;
 /// Blocks that may be under way for each parser: read, parsed, or early.
 const BLOCKS_UNDER_WAY: usize = 4;
 
@@ -38,6 +41,8 @@ struct Given {
     block: Block,
     /// Columns that were taken, whose memory is used again.
     spare: Columns,
+    /// How many turns it takes.
+    turns: usize,
 }
 
 /// A block as its events.
@@ -47,6 +52,8 @@ struct Parsed {
     columns: Columns,
     /// What ended it: something that is no event.
     broken: Option<Broken>,
+    /// How many turns it took.
+    turns: usize,
 }
 
 /// Gives all events to `take`, in order, until it breaks off or the history ends.
@@ -62,10 +69,11 @@ pub fn read_ahead<T>(
         let (give, blocks) = sync_channel::<Given>(parsers);
         let (send, parsed) = sync_channel::<Parsed>(parsers);
         let (again, turns) = channel::<Columns>();
-        for _ in 0..BLOCKS_UNDER_WAY * parsers {
+        let turns_in_all = BLOCKS_UNDER_WAY * parsers;
+        for _ in 0..turns_in_all {
             again.send(Columns::default()).expect("the other end is here");
         }
-        let reading = scope.spawn(move || read(reader, &turns, &give));
+        let reading = scope.spawn(move || read(reader, (&turns, turns_in_all), &give));
         let blocks = Arc::new(Mutex::new(blocks));
         for _ in 0..parsers {
             let (blocks, send) = (Arc::clone(&blocks), send.clone());
@@ -105,7 +113,7 @@ fn take_in_order<T>(
     let mut next = 0;
     for block in parsed {
         early.insert(block.nth, block);
-        while let Some(Parsed { columns, broken, .. }) = early.remove(&next) {
+        while let Some(Parsed { columns, broken, turns, .. }) = early.remove(&next) {
             next += 1;
             if let ControlFlow::Break(broke_off) = take(&columns) {
                 return ControlFlow::Break(Ended::BrokeOff(broke_off));
@@ -113,25 +121,34 @@ fn take_in_order<T>(
             if let Some(broken) = broken {
                 return ControlFlow::Break(Ended::Broken(broken));
             }
+            // Memory of a large block is not kept.
+            let (columns, more) = match turns {
+                1 => (columns, 0),
+                _ => (Columns::default(), turns - 1),
+            };
+            let turns = iter::once(columns).chain(iter::repeat_with(Columns::default).take(more));
             // At the end nobody waits for a turn any more.
-            let _ = again.send(columns);
+            turns.for_each(|turn| drop(again.send(turn)));
         }
     }
     ControlFlow::Continue(())
 }
 
 /// Reads until the history ends or nobody parses any more; each block waits for columns that were
-/// taken, so that not all of the file gathers behind one long line.
+/// taken, so that not all of the file gathers behind one long line. A large block waits for several,
+/// up to all of them: so many large ones are never under way together.
 fn read(
     mut reader: HistoryReader,
-    turns: &Receiver<Columns>,
+    (turns, turns_in_all): (&Receiver<Columns>, usize),
     give: &SyncSender<Given>,
 ) -> (HistoryReader, Result<(), FormatError>) {
     for nth in 0.. {
         let Ok(spare) = turns.recv() else { break };
         match reader.next_block(BLOCK_BYTES) {
             Ok(Some(block)) => {
-                if give.send(Given { nth, block, spare }).is_err() {
+                let takes = (block.bytes() / TURN_BYTES).clamp(1, turns_in_all);
+                let waits = (1..takes).all(|_| turns.recv().is_ok());
+                if !waits || give.send(Given { nth, block, spare, turns: takes }).is_err() {
                     break;
                 }
             }
@@ -146,9 +163,9 @@ fn read(
 fn parse(blocks: &Mutex<Receiver<Given>>, send: &SyncSender<Parsed>) {
     loop {
         let next = blocks.lock().expect("nobody panics while a block is taken").recv();
-        let Ok(Given { nth, block, spare: mut columns }) = next else { return };
+        let Ok(Given { nth, block, spare: mut columns, turns }) = next else { return };
         let broken = block.fill(&mut columns);
-        if send.send(Parsed { nth, columns, broken }).is_err() {
+        if send.send(Parsed { nth, columns, broken, turns }).is_err() {
             return;
         }
     }

@@ -12,7 +12,10 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-use crate::{packed, unique::Unique};
+use crate::{
+    packed::{self, TooLong},
+    unique::Unique,
+};
 
 /// Why a file of a run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -74,8 +77,12 @@ impl FormatError {
 
     /// An error at reading a line, which may be the line's own.
     pub(crate) fn reading(file: &Path, line: u64, said: io::Error) -> Self {
-        match said.get_ref().and_then(|inner| inner.downcast_ref::<Utf8Error>()) {
-            Some(error) => Self::line(file, line, &not_text(*error)),
+        let inner = said.get_ref();
+        if let Some(error) = inner.and_then(|inner| inner.downcast_ref::<Utf8Error>()) {
+            return Self::line(file, line, &not_text(*error));
+        }
+        match inner.and_then(|inner| inner.downcast_ref::<TooLong>()) {
+            Some(error) => Self::line(file, line, &error.to_string()),
             None => Self::io(file, said),
         }
     }

@@ -22,12 +22,14 @@ pub(crate) struct JsonlReader {
     input: LineReader,
     line: u64,
     dropped: Option<u64>,
+    /// What is wrong behind the last block.
+    untold: Option<FormatError>,
 }
 
 impl JsonlReader {
     /// Reads a history of which events may be known to be missing where it ends.
     pub(crate) fn of(file: PathBuf, is_cut: bool, text: Text) -> Self {
-        Self { file, is_cut, input: LineReader::of(text), line: 0, dropped: None }
+        Self { file, is_cut, input: LineReader::of(text), line: 0, dropped: None, untold: None }
     }
 
     /// How many events there are from here on, counted by lines and unparsed; an incomplete last
@@ -59,13 +61,23 @@ impl JsonlReader {
 
     /// About so many bytes of whole lines, unparsed, or none at the end: for those who want a part
     /// of each event and want it fast. A line that cannot be parsed goes to
-    /// [`JsonlReader::broken`].
+    /// [`JsonlReader::broken`]; what stands before an error comes first.
     pub(crate) fn next_block(&mut self, bytes: usize) -> Result<Option<LineBlock>, FormatError> {
         let mut text = String::with_capacity(bytes);
         let mut first_line = None;
+        if let Some(error) = self.untold.take() {
+            return Err(error);
+        }
         while text.len() < bytes {
-            let Some(line) = self.next_line()? else { break };
-            text.push_str(line);
+            match self.next_line() {
+                Ok(Some(line)) => text.push_str(line),
+                Ok(None) => break,
+                Err(error) if first_line.is_none() => return Err(error),
+                Err(error) => {
+                    self.untold = Some(error);
+                    break;
+                }
+            }
             first_line.get_or_insert(self.line);
         }
         Ok(first_line.map(|first_line| LineBlock { first_line, text, came_from: None }))
@@ -173,6 +185,11 @@ impl LineBlock {
             text,
             came_from: Some(came_from),
         }
+    }
+
+    /// How long all lines are together.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Each line with its number, counted from 1.

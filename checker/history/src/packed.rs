@@ -4,6 +4,10 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, BufWriter, Read, Write},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde::de::IgnoredAny;
@@ -33,8 +37,15 @@ impl LineReader {
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         let mut bytes = std::mem::take(&mut self.text).into_bytes();
         bytes.clear();
-        if let Err(error) = self.input.read_until(b'\n', &mut bytes) {
+        let mut input = self.input.by_ref().take(MAX_LINE_BYTES);
+        let read = input.read_until(b'\n', &mut bytes);
+        let is_at_limit = input.limit() == 0;
+        if let Err(error) = read {
             self.end_packing(error, &bytes)?;
+        }
+        if is_at_limit && bytes.last() != Some(&b'\n') {
+            let why = format!("it is longer than {} MiB", MAX_LINE_BYTES >> 20);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, TooLong(why)));
         }
         self.text = text_of(bytes)?;
         Ok(!self.text.is_empty())
@@ -74,7 +85,10 @@ impl LineReader {
             if rest > 0 {
                 last.clear();
             }
-            last.extend_from_slice(&chunk[rest..]);
+            // Nobody reads so long a line, nor is it whole.
+            if last.len() as u64 <= MAX_LINE_BYTES {
+                last.extend_from_slice(&chunk[rest..]);
+            }
             let read = chunk.len();
             self.input.consume(read);
         }
@@ -97,6 +111,14 @@ impl LineReader {
         self.cut
     }
 }
+
+/// The longest line that is read.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// Why a line is not read to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct TooLong(String);
 
 const BUFFER_BYTES: usize = 1 << 18;
 
@@ -156,12 +178,60 @@ impl Packing {
 
     /// What packed bytes hold.
     pub(crate) fn unpack(self, input: impl Read + Send + 'static) -> io::Result<Text> {
+        let packed = Arc::new(AtomicU64::new(0));
+        let counted = Counted { input, read: Arc::clone(&packed) };
         let unpacked: Box<dyn Read + Send> = match self {
-            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
-            Self::Zstd => Box::new(zstd::Decoder::new(input)?),
-            Self::None => Box::new(input),
+            Self::Gzip => Box::new(Bounded::of(flate2::read::MultiGzDecoder::new(counted), packed)),
+            Self::Zstd => Box::new(Bounded::of(zstd::Decoder::new(counted)?, packed)),
+            Self::None => Box::new(counted.input),
         };
         Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, unpacked)))
+    }
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    input: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// What is unpacked, as far as it can be a history or a document: a few bytes may unpack to more
+/// than any memory holds.
+struct Bounded<R> {
+    input: R,
+    packed: Arc<AtomicU64>,
+    unpacked: u64,
+}
+
+impl<R> Bounded<R> {
+    /// JSON and EDN are packed to a tenth, or a hundredth where they say the same all the time.
+    const MOST_TIMES: u64 = 250;
+    /// So much may any file unpack to.
+    const ALWAYS_BYTES: u64 = 8 << 20;
+
+    fn of(input: R, packed: Arc<AtomicU64>) -> Self {
+        Self { input, packed, unpacked: 0 }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.unpacked += read as u64;
+        let packed = self.packed.load(Ordering::Relaxed);
+        if self.unpacked > Self::ALWAYS_BYTES + Self::MOST_TIMES.saturating_mul(packed) {
+            let why = format!("it unpacks to more than {} times its size", Self::MOST_TIMES);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(read)
     }
 }
 

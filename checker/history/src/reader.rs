@@ -123,6 +123,15 @@ pub(crate) struct Broken {
 }
 
 impl Block {
+    /// About how many bytes of text or columns it is, unpacked.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.bytes(),
+            Self::Packed(block) => block.unpacked_bytes(),
+            Self::Parsed(columns) => columns.len() * EVENT_BYTES,
+        }
+    }
+
     /// Its events, in columns whose memory is used again; says what ended them before its end.
     pub(crate) fn fill(self, columns: &mut Columns) -> Option<Broken> {
         columns.clear();

@@ -9,9 +9,10 @@ use std::{
 };
 
 use highwater_history::{
-    Event, FormatError,
+    Event, FormatError, Manifest,
     ahead::read_ahead,
     event::{EventKind, Function, Process},
+    format::Document,
     reader::HistoryReader,
     recorder::{RecordError, Recorder},
 };
@@ -285,6 +286,67 @@ fn who_breaks_off_before_a_broken_line_is_told_so() {
     });
     assert!(broken.expect_err("it is refused").to_string().contains("line 3"));
     assert_eq!(taken, 2, "what stands before the broken line is taken");
+}
+
+/// What cannot be read at all behind whole lines: it is told after them, as it is event by event.
+#[test]
+fn lines_before_unreadable_ones_are_taken() {
+    let folder = folder();
+    let file = file_with(&folder, "h.jsonl", &[LINES.as_bytes(), b"\xff\n"].concat());
+    let mut packed = gzip(LINES, flate2::Compression::fast());
+    let checksum = packed.len() - 8;
+    packed[checksum] ^= 1;
+    for file in [file, file_with(&folder, "h.jsonl.gz", &packed)] {
+        let by_event = read(&file).expect_err("it is refused").to_string();
+        let mut taken = 0;
+        let reader = HistoryReader::open(&file).expect("the history opens");
+        let in_columns = read_ahead(reader, |columns| {
+            taken += columns.len();
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(in_columns.expect_err("it is refused").to_string(), by_event);
+        assert_eq!(taken, 2, "{}", file.display());
+    }
+}
+
+/// Lines of which no two fit among what may be under way.
+#[test]
+fn long_lines_wait_for_each_other() {
+    let folder = folder();
+    let long = "x".repeat(3 << 20);
+    let event = |index| {
+        let said = format!(r#""time":{index},"process":1,"type":"invoke","f":"poll","x":"{long}""#);
+        format!("{{\"index\":{index},{said}}}\n")
+    };
+    let lines: String = (0..9).map(event).collect();
+    let file = file_with(&folder, "h.jsonl", lines.as_bytes());
+    let mut taken = 0;
+    let reader = HistoryReader::open(&file).expect("the history opens");
+    let read = read_ahead(reader, |columns| {
+        taken += columns.len();
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!(read.expect("the history is whole").dropped_line, None);
+    assert_eq!(taken, 9);
+}
+
+/// A few bytes must not fill the memory.
+#[test]
+fn what_unpacks_to_too_much_is_refused() {
+    let folder = folder();
+    let blank = " ".repeat(64 << 20);
+    let zstd = zstd::encode_all(blank.as_bytes(), 1).expect("zstd packs");
+    for (name, bytes) in [("h.jsonl.zst", zstd), ("h.jsonl.gz", gzip(&blank, Default::default()))] {
+        let file = file_with(&folder, name, &bytes);
+        for why in [
+            read(&file).expect_err("it is refused").to_string(),
+            Manifest::read(&file).expect_err("it is refused").to_string(),
+        ] {
+            assert!(why.contains("damaged: it unpacks to more than 250 times its size"), "{why}");
+        }
+    }
+    let endless = read(Path::new("/dev/zero")).expect_err("it is refused").to_string();
+    assert_eq!(endless, "/dev/zero: line 1: it is longer than 64 MiB");
 }
 
 #[test]

@@ -23,11 +23,14 @@ pub(crate) const MAGIC: &str = "highwater history, binary, format ";
 /// The longest first line.
 const MAGIC_BYTES: u64 = 80;
 const HEAD_BYTES: usize = 24;
-/// The most that a block may hold, packed or not.
-const BLOCK_BYTES: u32 = 64 << 20;
+/// The most that a block may hold, packed or not: a few bytes unpack to so much, and as columns a
+/// byte may take thirty.
+const BLOCK_BYTES: u32 = 4 << 20;
 /// A block is packed once it has so many events, or reads and sends.
 const EVENTS: usize = 4 << 10;
 const RECORDS: usize = 32 << 10;
+/// No block has more events, whoever wrote it.
+const MOST_EVENTS: u32 = 1 << 18;
 const ZSTD_LEVEL: i32 = 1;
 
 /// A block as it stands in the file.
@@ -45,6 +48,11 @@ impl PackedBlock {
     /// The line of its first event.
     pub(crate) fn first_line(&self) -> u64 {
         self.first_line
+    }
+
+    /// How many bytes it holds.
+    pub(crate) fn unpacked_bytes(&self) -> usize {
+        self.unpacked_bytes
     }
 
     /// What it holds, into columns that are empty. Of a damaged block nothing is left in them.
@@ -65,12 +73,13 @@ impl PackedBlock {
             .map_err(|said| damaged(said.to_string()))?;
         let stored: Stored =
             postcard::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let others = || damaged("it holds other events than its head says".to_owned());
+        if stored.len() as u64 != self.events {
+            return Err(others());
+        }
         stored.fill(columns).map_err(damaged)?;
         let first = columns.rows().next().map_or(self.first_line, |row| row.head.line);
-        if (columns.len() as u64, first) != (self.events, self.first_line) {
-            return Err(damaged("it holds other events than its head says".to_owned()));
-        }
-        Ok(())
+        if first != self.first_line { Err(others()) } else { Ok(()) }
     }
 }
 
@@ -157,7 +166,7 @@ impl BinaryReader {
         let fits = |bytes| (1..=BLOCK_BYTES).contains(&bytes);
         if !fits(packed)
             || !fits(unpacked)
-            || events == 0
+            || !(1..=MOST_EVENTS).contains(&events)
             || number(12) != 0
             || first_line < self.last_line
         {
@@ -258,12 +267,20 @@ impl<W: Write> BinaryWriter<W> {
 
     fn pack(&mut self) -> io::Result<()> {
         let columns = std::mem::take(&mut self.open);
+        self.write(&columns)
+    }
+
+    /// Writes columns as one block, or as several where they are too large for one.
+    fn write(&mut self, columns: &Columns) -> io::Result<()> {
         let Some(first) = columns.rows().next() else { return Ok(()) };
-        let bytes = postcard::to_allocvec(&Stored::of(&columns)).map_err(io::Error::other)?;
+        let bytes = postcard::to_allocvec(&Stored::of(columns)).map_err(io::Error::other)?;
         let mut zstd = zstd::bulk::Compressor::new(ZSTD_LEVEL)?;
         zstd.include_checksum(true)?;
         let packed = zstd.compress(&bytes)?;
         if [bytes.len(), packed.len()].iter().any(|bytes| *bytes > BLOCK_BYTES as usize) {
+            if columns.len() > 1 {
+                return halves(columns).iter().try_for_each(|half| self.write(half));
+            }
             let why = format!("the event on line {} is too large for it", first.head.line);
             return Err(io::Error::other(why));
         }
@@ -276,4 +293,14 @@ impl<W: Write> BinaryWriter<W> {
         self.out.write_all(&head)?;
         self.out.write_all(&packed)
     }
+}
+
+/// The first and the second half of some events.
+fn halves(columns: &Columns) -> [Columns; 2] {
+    let mut halves = [Columns::default(), Columns::default()];
+    for (nth, row) in columns.rows().enumerate() {
+        let half = &mut halves[usize::from(nth >= columns.len() / 2)];
+        half.push(row.head.line, columns.event(&row));
+    }
+    halves
 }

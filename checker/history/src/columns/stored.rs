@@ -8,7 +8,7 @@ use super::{
     runs::{Bytes, Runs, RunsAt},
 };
 use crate::{
-    event::{Ack, Event, EventKind},
+    event::{Ack, Event, EventKind, Process},
     types::{Key, NodeId, Offset, check_offset},
 };
 
@@ -67,6 +67,8 @@ struct LastOf {
     ack: Delta,
     offset: Delta,
     value: Delta,
+    /// The last poll that returned some of it.
+    polled_by: usize,
 }
 
 impl Stored {
@@ -151,6 +153,11 @@ impl Stored {
         self.stretch_counts.push((self.stretch_lengths.len() - before) as u32);
     }
 
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.heads.0.len()
+    }
+
     /// The columns again, in columns that are empty.
     ///
     /// # Errors
@@ -203,6 +210,9 @@ impl<'c> Unpacking<'c> {
     }
 
     fn fill(mut self) -> Result<(), String> {
+        if self.columns.ids.len() != self.columns.keys.len() {
+            return Err("it names a key twice".to_owned());
+        }
         self.take_details()?;
         let (mut line, mut index, mut time) = <(Delta, Delta, Delta)>::default();
         let mut lines = RunsAt::from(std::mem::take(&mut self.stored.lines));
@@ -222,8 +232,7 @@ impl<'c> Unpacking<'c> {
             if shape.has_ops() {
                 self.take_ops(head & ONE_OP != 0)?;
             }
-            details += u32::from(detailed);
-            self.columns.heads.push(Head {
+            let head = Head {
                 line,
                 index,
                 time,
@@ -233,8 +242,14 @@ impl<'c> Unpacking<'c> {
                 shape,
                 detailed,
                 ops_end: self.columns.ops.len() as u32,
-                details_end: details,
-            });
+                details_end: details + u32::from(detailed),
+            };
+            let detail = self.columns.details.get(details as usize).filter(|_| detailed);
+            if detail.is_some_and(|event| !fits(event, &head)) {
+                return Err("an event beside its columns is another than theirs".to_owned());
+            }
+            details = head.details_end;
+            self.columns.heads.push(head);
         }
         if details as usize != self.columns.details.len() {
             return Err("it has another number of events beside its columns".to_owned());
@@ -292,8 +307,12 @@ impl<'c> Unpacking<'c> {
         for _ in 0..count {
             let key = next(&self.stored.polled_keys, &mut self.at.polled.clone(), "keys")?;
             let stretches = next(&self.stored.stretch_counts, &mut self.at.polled, "polls")?;
-            if key as usize >= self.last.len() {
+            let Some(last) = self.last.get_mut(key as usize) else {
                 return Err("it names a key that it lacks".to_owned());
+            };
+            // Polls are counted from 1, which the last one is.
+            if std::mem::replace(&mut last.polled_by, self.at.polls) == self.at.polls {
+                return Err("a poll of it names a key twice".to_owned());
             }
             for _ in 0..stretches {
                 self.take_stretch(key)?;
@@ -328,6 +347,24 @@ impl<'c> Unpacking<'c> {
         }
         Ok(())
     }
+}
+
+/// Whether an event that stands beside the columns is the one that they tell of.
+fn fits(event: &Event, head: &Head) -> bool {
+    let process = match event.process {
+        Process::Client(number) => number,
+        _ => 0,
+    };
+    let shape = match (Shape::of(event), head.shape.has_ops()) {
+        // Its value stands in the columns.
+        (Shape::BareSend, true) => Shape::Send,
+        (Shape::BarePoll, true) => Shape::Poll,
+        (Shape::BareTxn, true) => Shape::Txn,
+        (_, true) => return false,
+        (shape, false) => shape,
+    };
+    (event.index, event.time, process, event.node, event.kind, shape)
+        == (head.index, head.time, head.process, head.node, head.kind, head.shape)
 }
 
 fn node_of(stored: i64) -> Result<NodeId, String> {

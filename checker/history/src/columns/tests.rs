@@ -1,5 +1,7 @@
 //! Columns give back what they took, also as bytes, and refuse what does not fit together.
 
+use std::slice;
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -8,7 +10,7 @@ use super::{
     file::{BinaryReader, BinaryWriter},
     stored::Stored,
 };
-use crate::event::Event;
+use crate::event::{Event, EventKind, EventValue, Function, Process};
 
 /// Events of every shape, from a few numbers.
 fn event(index: u64, [what, a, b, c]: [u64; 4]) -> Event {
@@ -126,4 +128,56 @@ proptest! {
             events_of(&columns);
         }
     }
+}
+
+/// What columns say after a change of their bytes, as a sentence.
+fn refusal(events: &[Event], change: impl Fn(&mut Columns)) -> String {
+    let mut columns = columns_of(events);
+    change(&mut columns);
+    Stored::of(&columns).fill(&mut Columns::default()).expect_err("they do not fit")
+}
+
+#[test]
+fn an_event_beside_the_columns_is_theirs() {
+    let said = event(3, [1, 0, 0, 1]);
+    assert!(columns_of(slice::from_ref(&said)).rows().all(|row| row.detail().is_some()));
+    let why = "an event beside its columns is another than theirs";
+    let changes: [fn(&mut Event); 6] = [
+        |event| event.f = Function::Poll,
+        |event| event.process = Process::Client(7),
+        |event| event.process = Process::Nemesis,
+        |event| event.kind = EventKind::Info,
+        |event| event.index += 1,
+        |event| event.value = EventValue::Keys(Vec::new()),
+    ];
+    for change in changes {
+        let found = refusal(slice::from_ref(&said), |columns| change(&mut columns.details[0]));
+        assert_eq!(found, why);
+    }
+}
+
+#[test]
+fn keys_stand_once() {
+    let read = event(3, [3, 0, 0, 1]);
+    let twice =
+        refusal(slice::from_ref(&read), |columns| columns.keys[1] = columns.keys[0].clone());
+    assert_eq!(twice, "it names a key twice");
+    let twice =
+        refusal(slice::from_ref(&read), |columns| columns.polled[1].key = columns.polled[0].key);
+    assert_eq!(twice, "a poll of it names a key twice");
+}
+
+/// What is too large for one block together is written as several.
+#[test]
+fn large_events_share_no_block() {
+    let mut events = [event(0, [1, 0, 0, 1]), event(1, [1, 0, 0, 1]), event(2, [1, 0, 0, 1])];
+    for event in &mut events {
+        event.extra.insert("large".to_owned(), "x".repeat(3 << 19).into());
+    }
+    assert_eq!(read(written(&events)), Ok((events.to_vec(), None)));
+    let mut writer = BinaryWriter::new(Vec::new()).expect("memory takes it");
+    events[0].extra.insert("larger".to_owned(), "x".repeat(4 << 20).into());
+    writer.put(1, events[0].clone()).expect("it waits");
+    let why = writer.finish(false).expect_err("it is too large").to_string();
+    assert_eq!(why, "the event on line 1 is too large for it");
 }

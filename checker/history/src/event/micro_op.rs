@@ -1,6 +1,6 @@
 //! Micro-operations: the sends and polls that a client operation is made of.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -96,6 +96,9 @@ impl<V: Serialize> Serialize for PairsOut<'_, V> {
     }
 }
 
+/// So many keys are compared with each other.
+const FEW_PAIRS: usize = 32;
+
 /// A JSON object read as a list of pairs, order kept.
 pub(super) struct PairsIn<V>(pub Vec<(Key, V)>);
 
@@ -114,8 +117,18 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for PairsIn<V> {
                 mut map: A,
             ) -> Result<PairsIn<V>, A::Error> {
                 let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(1));
+                let mut seen = BTreeSet::new();
                 while let Some(key) = map.next_key::<Key>()? {
-                    if pairs.iter().any(|(other, _)| *other == key) {
+                    // Few are looked through fastest, and nearly always there are few.
+                    let is_new = match pairs.len() {
+                        ..FEW_PAIRS => pairs.iter().all(|(other, _)| *other != key),
+                        FEW_PAIRS => {
+                            seen = pairs.iter().map(|(key, _): &(Key, V)| key.clone()).collect();
+                            seen.insert(key.clone())
+                        }
+                        _ => seen.insert(key.clone()),
+                    };
+                    if !is_new {
                         return Err(twice(&key));
                     }
                     pairs.push((key, map.next_value()?));

@@ -163,6 +163,24 @@ fn any_op() -> impl Strategy<Value = MicroOp> {
     prop_oneof![send, option::of(records).prop_map(|records| MicroOp::Poll { records })]
 }
 
+/// Also where there are too many keys to compare each with each.
+#[test]
+fn a_poll_names_a_key_once() {
+    let poll = |keys: &[usize]| {
+        let read: Vec<_> = keys.iter().map(|key| format!("\"t-{key}\":[[0,1]]")).collect();
+        serde_json::from_str::<MicroOp>(&format!("[\"poll\",{{{}}}]", read.join(",")))
+    };
+    let many: Vec<usize> = (0..100_000).collect();
+    assert!(poll(&many).is_ok());
+    for few in [2, 31, 32, 33, 90] {
+        for first in [0, few - 1] {
+            let twice = [&many[..few], &[first]].concat();
+            let why = poll(&twice).expect_err("it is refused").to_string();
+            assert!(why.contains(&format!("`t-{first}` stands twice")), "{few}: {why}");
+        }
+    }
+}
+
 prop_compose! {
     fn any_event()(
         index in any::<u64>(),

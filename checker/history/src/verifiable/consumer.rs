@@ -13,6 +13,7 @@ use super::line::{Committed, Consumed, LogReader, Partition, Said};
 use crate::{
     format::FormatError,
     types::{Key, Offset},
+    unique::TWICE,
 };
 
 /// How many partitions the assignments of a log may name in all.
@@ -212,7 +213,11 @@ impl ConsumerLog {
         let place = |Committed { partition, offset }: &Committed| {
             log.place(&partition.topic, partition.partition, *offset)
         };
-        let offsets = committed.iter().map(place).collect::<Result<_, _>>()?;
+        let offsets = committed.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        let mut seen = BTreeSet::new();
+        if let Some((key, _)) = offsets.iter().find(|(key, _)| !seen.insert(key)) {
+            return Err(log.wrong(&format!("field `offsets`: `{key}` {TWICE}")));
+        }
         self.push(at, What::Commit(offsets, error));
         Ok(())
     }

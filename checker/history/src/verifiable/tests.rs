@@ -252,6 +252,15 @@ fn what_is_no_such_log_is_refused_with_its_line() {
             vec![polled(0, &["0"]) + &polled(1, &["1"]).replace("data\",\"off", "gone\",\"off")],
             "0.log: line 4: it counts 1 records of t-0, 0 stand before it",
         ),
+        (
+            vec![
+                "{\"timestamp\":3001,\"name\":\"offsets_committed\",\"success\":true,\"offsets\":[\
+                 {\"topic\":\"t\",\"partition\":0,\"offset\":1},\
+                 {\"topic\":\"t\",\"partition\":0,\"offset\":2}]}\n"
+                    .to_owned(),
+            ],
+            "0.log: line 1: field `offsets`: `t-0` stands twice",
+        ),
         (vec![format!("{{\"half\n{ok}")], "0.log: line 1: "),
         (vec![ok.replace("\"offset\":0", "\"offset\":-7")], "0.log: line 1: -7 is no offset"),
         (vec![ok.replace("\"offset\":0", "\"offest\":0")], "0.log: line 1: "),
