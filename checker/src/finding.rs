@@ -231,7 +231,7 @@ impl Findings {
         merge_counts(&mut self.permitted, &other.permitted);
         merge_counts(&mut self.clauses, &other.clauses);
         merge_counts(&mut self.measured, &other.measured);
-        self.left_out += other.left_out;
+        self.left_out = self.left_out.saturating_add(other.left_out);
         self.left_out += take(&mut self.violations, other.violations);
         self.left_out += take(&mut self.allowed, other.allowed);
         if let Some(why) = other.undecided {
@@ -279,7 +279,8 @@ pub(crate) fn is_about_same(one: &Finding, other: &Finding) -> bool {
 }
 
 fn add(counts: &mut AnomalyCounts, name: &str, count: u64) {
-    *counts.entry(name.to_owned()).or_default() += count;
+    let counted = counts.entry(name.to_owned()).or_default();
+    *counted = counted.saturating_add(count);
 }
 
 /// Adds counts by name.

@@ -89,10 +89,14 @@ fn add(tallies: Vec<Tally>) -> Tally {
     let parts = of_parts.len();
     let keys = (0..keys).filter_map(|key| of_parts[key % parts].next()).collect();
     let sum = tallies.into_iter().reduce(|mut sum, tally| {
-        sum.counts.sent += tally.counts.sent;
-        sum.counts.acknowledged += tally.counts.acknowledged;
-        sum.counts.read += tally.counts.read;
-        sum.ok_read += tally.ok_read;
+        // A part file may say anything.
+        let counted = [
+            (&mut sum.counts.sent, tally.counts.sent),
+            (&mut sum.counts.acknowledged, tally.counts.acknowledged),
+            (&mut sum.counts.read, tally.counts.read),
+            (&mut sum.ok_read, tally.ok_read),
+        ];
+        counted.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
         sum.sent_by_acks = add_by_acks(&sum.sent_by_acks, &tally.sent_by_acks);
         sum.acknowledged_by_acks =
             add_by_acks(&sum.acknowledged_by_acks, &tally.acknowledged_by_acks);
@@ -109,7 +113,8 @@ fn add(tallies: Vec<Tally>) -> Tally {
 fn add_by_acks(one: &[(Acks, u64)], other: &[(Acks, u64)]) -> Vec<(Acks, u64)> {
     let mut sum: BTreeMap<Acks, u64> = BTreeMap::new();
     for (acks, count) in one.iter().chain(other) {
-        *sum.entry(*acks).or_default() += count;
+        let counted = sum.entry(*acks).or_default();
+        *counted = counted.saturating_add(*count);
     }
     sum.into_iter().collect()
 }

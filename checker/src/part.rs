@@ -9,9 +9,28 @@ use crate::index::KeyId;
 /// The keys whose number leaves `nth` when divided by `of`. Keys have the same numbers in every
 /// part: whoever judges one reads the whole history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Told")]
 pub struct Part {
     nth: u32,
     of: u32,
+}
+
+/// What a part file says.
+#[derive(Deserialize)]
+struct Told {
+    nth: u32,
+    of: u32,
+}
+
+impl TryFrom<Told> for Part {
+    type Error = PartError;
+
+    fn try_from(Told { nth, of }: Told) -> Result<Self, PartError> {
+        match of {
+            0 => Err(PartError::None),
+            _ => Self::new(nth, of).ok_or(PartError::Beyond { of }),
+        }
+    }
 }
 
 impl Part {
@@ -81,11 +100,7 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, PartError> {
         let (nth, of) = text.split_once('/').ok_or(PartError::Shape)?;
-        let (nth, of) = (nth.parse()?, of.parse()?);
-        match of {
-            0 => Err(PartError::None),
-            _ => Self::new(nth, of).ok_or(PartError::Beyond { of }),
-        }
+        Told { nth: nth.parse()?, of: of.parse()? }.try_into()
     }
 }
 
@@ -110,5 +125,13 @@ mod tests {
         assert_eq!(wrong("0/0"), "a history has at least one part");
         assert_eq!(wrong("3"), "a part is named i/n, as in 0/8");
         assert!(wrong("-1/8").starts_with("a part is named i/n, as in 0/8: invalid digit"));
+    }
+
+    #[test]
+    fn a_file_names_a_part_that_there_is() {
+        let read = |text| serde_json::from_str::<Part>(text).map_err(|error| error.to_string());
+        assert_eq!(read(r#"{"nth":2,"of":8}"#), Ok(Part { nth: 2, of: 8 }));
+        assert_eq!(read(r#"{"nth":8,"of":8}"#), Err(PartError::Beyond { of: 8 }.to_string()));
+        assert_eq!(read(r#"{"nth":0,"of":0}"#), Err(PartError::None.to_string()));
     }
 }

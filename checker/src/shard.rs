@@ -1,6 +1,7 @@
 //! Part files: a judged part of a history, written by one process and merged by another.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -244,13 +245,22 @@ fn check(shards: &[(PathBuf, Shard)]) -> Result<(), MergeError> {
         }
     }
     let of = shards.first().map_or(1, |(_, shard)| shard.tally.part.of());
-    let missing = (0..of).filter(|nth| shards.iter().all(|(_, shard)| shard.part().nth() != *nth));
-    let missing: Vec<String> = missing.map(|nth| format!("{nth}/{of}")).collect();
-    match missing.is_empty() {
-        true => Ok(()),
-        false => Err(MergeError::Missing { of, missing: missing.join(", ") }),
+    // They are parts of as many, and each is another.
+    let more = u64::from(of) - shards.len() as u64;
+    if more == 0 {
+        return Ok(());
     }
+    let there: BTreeSet<u32> = shards.iter().map(|(_, shard)| shard.part().nth()).collect();
+    let missing = (0..of).filter(|nth| !there.contains(nth)).take(MISSING_NAMED);
+    let mut missing: Vec<String> = missing.map(|nth| format!("{nth}/{of}")).collect();
+    if more > missing.len() as u64 {
+        missing.push(format!("{} more", more - missing.len() as u64));
+    }
+    Err(MergeError::Missing { of, missing: missing.join(", ") })
 }
+
+/// How many missing parts a message names.
+const MISSING_NAMED: usize = 100;
 
 /// What keeps two parts apart.
 fn apart(one: &Shard, other: &Shard) -> Option<&'static str> {
