@@ -1,7 +1,8 @@
 //! The command line of `highwater-check`, which `highwater check` shares.
 
 use std::{
-    io::{self, IsTerminal},
+    fs::Metadata,
+    io::{self, ErrorKind, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -9,7 +10,8 @@ use std::{
 use anyhow::Context;
 use clap::{Args, Parser, ValueEnum};
 use highwater_history::{
-    Promise, RunFolder,
+    FormatError, Promise, RunFolder,
+    convert::ConvertError,
     format::Document,
     reader::{HistoryFile, HistoryFormat},
     span::Span,
@@ -21,7 +23,7 @@ use crate::{
     explain::explain,
     judge::Options,
     limits::Limits,
-    memory::{Memory, check_within},
+    memory::{Memory, MemoryError, check_within},
     text,
     what_if::what_if,
 };
@@ -41,6 +43,23 @@ pub fn options<P: Parser>() -> Result<P, ExitCode> {
         let _ = error.print();
         if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
     })
+}
+
+/// The exit status of an error: failures of ours are that nothing more could be written; all others
+/// are the user's.
+pub fn status_of(error: &anyhow::Error) -> u8 {
+    let full = |said: &io::Error| {
+        matches!(
+            said.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+        )
+    };
+    let is_ours = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(MemoryError::Spill(ConvertError::Write { .. })), _) => true,
+        (_, Some(FormatError::Io { said, .. })) => full(said),
+        _ => false,
+    };
+    if is_ours { FAILURE } else { USAGE }
 }
 
 /// What to judge and how.
@@ -157,6 +176,12 @@ impl CheckArgs {
         self.path == Path::new("-")
     }
 
+    /// Whether the history can be read only once, as a pipe can.
+    fn is_read_once(&self) -> bool {
+        let is_file = |there: Metadata| there.is_file() || there.is_dir();
+        self.is_stream() || self.path.metadata().is_ok_and(|there| !is_file(there))
+    }
+
     /// What stands in the folder or file.
     fn load(&self, instead: &Instead) -> anyhow::Result<Evidence> {
         let folder = self.path.display();
@@ -186,7 +211,7 @@ impl CheckArgs {
     /// file is judged all the same, with a note. Only a verdict on the folder as it stands is the
     /// run's; any other is only printed.
     pub fn run(&self) -> anyhow::Result<(Verdict, String)> {
-        if self.explain.is_some() && self.is_stream() {
+        if self.explain.is_some() && self.is_read_once() {
             anyhow::bail!("--explain reads the history twice; give a file instead of a stream");
         }
         let (mut evidence, options) = (self.evidence()?, self.options()?);

@@ -122,6 +122,7 @@ impl Evidence {
                        history file";
             return Err(FormatError::document(path, why));
         }
+        check_files(&folder)?;
         let manifest = instead.manifest.clone().unwrap_or_else(|| folder.manifest_path());
         let mut evidence = Self {
             manifest: if manifest.exists() || instead.manifest.is_some() {
@@ -304,6 +305,21 @@ impl Evidence {
             Said::Partition(state) => Some((sample, state)),
             Said::Replica(_) | Said::Silent { .. } => None,
         })
+    }
+}
+
+/// Refuses what is no file where a run has one: a pipe would be waited for, and be read only once.
+fn check_files(folder: &RunFolder) -> Result<(), FormatError> {
+    let files = [
+        folder.manifest_path(),
+        folder.history_path(),
+        folder.samples_path(),
+        folder.metadata_path(),
+        folder.outcome_path(),
+    ];
+    match files.iter().find(|file| file.exists() && !file.is_file()) {
+        Some(file) => Err(FormatError::document(file, "it is no regular file, as a run's are")),
+        None => Ok(()),
     }
 }
 

@@ -1,14 +1,14 @@
 //! `highwater-check`: judges a run folder or a history file.
 
 use std::{
-    io::Write,
+    io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
 };
 
 use clap::{Parser, Subcommand};
 use highwater_checker::{
-    cli::{CheckArgs, FAILURE, USAGE, VERSION, options},
+    cli::{CheckArgs, FAILURE, VERSION, options, status_of},
     shard_cli::{MergeArgs, ShardArgs},
 };
 
@@ -55,14 +55,22 @@ fn main() -> ExitCode {
         return ExitCode::from(FAILURE);
     };
     match judged {
-        Ok((status, shown)) => match std::io::stdout().write_all(shown.as_bytes()) {
+        Ok((status, shown)) => match print(&shown) {
             Ok(()) => ExitCode::from(status),
-            Err(_) => ExitCode::from(FAILURE),
+            Err(said) => failed(FAILURE, &format!("standard output: {said}")),
         },
-        Err(error) => {
-            // The exit status stands whether or not anybody reads.
-            let _ = writeln!(std::io::stderr(), "highwater-check: {error:#}");
-            ExitCode::from(USAGE)
-        }
+        Err(error) => failed(status_of(&error), &format!("{error:#}")),
     }
+}
+
+fn print(shown: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(shown.as_bytes())?;
+    out.flush()
+}
+
+fn failed(status: u8, why: &str) -> ExitCode {
+    // The exit status stands whether or not anybody reads.
+    let _ = writeln!(io::stderr(), "highwater-check: {why}");
+    ExitCode::from(status)
 }

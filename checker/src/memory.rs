@@ -2,11 +2,13 @@
 
 use std::{
     collections::BTreeSet,
-    env, fs,
+    env,
+    fs::{self, File},
     io::{self, ErrorKind},
     num::NonZeroU64,
     ops::ControlFlow,
-    path::PathBuf,
+    os::fd::AsRawFd,
+    path::{Path, PathBuf},
     process,
     str::FromStr,
 };
@@ -15,7 +17,7 @@ use highwater_history::{
     FormatError, Key, Verdict,
     ahead::read_ahead,
     columns::{Columns, Op},
-    convert::{ConvertError, convert},
+    convert::{ConvertError, convert_into},
     event::EventKind,
     reader::{HistoryFile, HistoryFormat, HistoryReader},
 };
@@ -56,7 +58,7 @@ pub enum MemoryError {
     /// It cannot be read, or not be written as columns.
     #[error(transparent)]
     Spill(#[from] ConvertError),
-    /// No folder for it can be made.
+    /// No file for it can be made.
     #[error("{}: {said}; TMPDIR says where it goes", folder.display())]
     Folder {
         /// The folder.
@@ -87,8 +89,7 @@ pub fn check_within(
     let History::File(file) = &evidence.history else { return Ok(check(evidence, options)?) };
     let spill = Spill::of(file)?;
     let parts = spill.size()?.parts(memory)?;
-    let is_cut = spill.is_cut;
-    evidence.history = History::File(HistoryFile { is_cut, ..HistoryFile::from(&spill.file()) });
+    evidence.history = History::File(spill.history());
     let mut judged = Vec::new();
     for nth in 0..parts {
         let part = Part::new(nth, parts).expect("a part's number is below that of parts");
@@ -97,27 +98,36 @@ pub fn check_within(
     Ok(merge::verdict(evidence, options, judged))
 }
 
-/// A history as columns, in a folder of its own that goes when nobody needs it any more.
+/// A history as columns, in a file without a name: nothing is left of it when this process ends,
+/// however it ends.
 struct Spill {
-    folder: PathBuf,
+    file: File,
     is_cut: bool,
 }
 
 impl Spill {
     fn of(history: &HistoryFile) -> Result<Self, MemoryError> {
-        let mut spill = Self { folder: own_folder()?, is_cut: false };
-        let converted = convert(history, &spill.file(), HistoryFormat::Binary)?;
-        spill.is_cut = converted.dropped_line.is_some();
-        Ok(spill)
+        let folder = env::temp_dir();
+        let no_folder = |said| MemoryError::Folder { folder: folder.clone(), said };
+        let file = nameless_file(&folder).map_err(no_folder)?;
+        let written = file.try_clone().map_err(no_folder)?;
+        let converted = convert_into(history, written, &folder)?;
+        Ok(Self { file, is_cut: converted.dropped_line.is_some() })
     }
 
-    fn file(&self) -> PathBuf {
-        self.folder.join("history.hwh")
+    /// It can be opened as often as it is read for as long as this lives.
+    fn history(&self) -> HistoryFile {
+        HistoryFile {
+            path: format!("/proc/self/fd/{}", self.file.as_raw_fd()).into(),
+            format: HistoryFormat::Binary,
+            is_cut: self.is_cut,
+            is_stream: false,
+        }
     }
 
     fn size(&self) -> Result<Size, FormatError> {
         let mut size = Size::default();
-        read_ahead(HistoryReader::open(&self.file())?, |columns| {
+        read_ahead(HistoryReader::open(self.history())?, |columns| {
             size.add(columns);
             ControlFlow::<()>::Continue(())
         })?;
@@ -125,20 +135,17 @@ impl Spill {
     }
 }
 
-impl Drop for Spill {
-    fn drop(&mut self) {
-        // What cannot be removed is in the system's folder for what nobody needs.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn own_folder() -> Result<PathBuf, MemoryError> {
-    let name = |nth| env::temp_dir().join(format!("highwater-check-{}-{nth}", process::id()));
+/// A file in a folder, whose name is gone at once.
+fn nameless_file(folder: &Path) -> io::Result<File> {
     for nth in 0.. {
-        match fs::create_dir(name(nth)) {
-            Ok(()) => return Ok(name(nth)),
+        let name = folder.join(format!("highwater-check-{}-{nth}", process::id()));
+        match File::options().read(true).write(true).create_new(true).open(&name) {
+            Ok(file) => {
+                fs::remove_file(&name)?;
+                return Ok(file);
+            }
             Err(said) if said.kind() == ErrorKind::AlreadyExists => {}
-            Err(said) => return Err(MemoryError::Folder { folder: name(nth), said }),
+            Err(said) => return Err(said),
         }
     }
     unreachable!("some number is free")

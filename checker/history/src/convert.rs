@@ -66,16 +66,27 @@ pub fn convert(
     to: &Path,
     format: HistoryFormat,
 ) -> Result<Converted, ConvertError> {
-    write_as(to, format, |out| {
-        let reader = HistoryReader::open(from).map_err(Stopped::Source)?;
-        let read = read_ahead(reader, |columns| {
-            let mut rows = columns.rows();
-            let put = rows.try_for_each(|row| out.put(row.head.line, columns.event(&row)));
-            put.map_or_else(ControlFlow::Break, ControlFlow::Continue)
-        });
-        let read = read.map_err(Stopped::Source)?;
-        read.broke_off.map_or(Ok(read.dropped_line), Err)
-    })
+    write_as(to, format, |out| out.put_all(from))
+}
+
+/// Reads a history and writes it in binary into a file that is open, which messages call `named`.
+/// It is not synced: who opened it says how long it is needed.
+///
+/// # Errors
+/// When the one cannot be read or the other cannot be written.
+pub fn convert_into(
+    from: &HistoryFile,
+    file: File,
+    named: &Path,
+) -> Result<Converted, ConvertError> {
+    let write = || -> Result<Converted, Stopped> {
+        let blocks = BinaryWriter::new(PackedWriter::plain(file)).map_err(Stopped::Write)?;
+        let mut out = Out { to: To::Blocks(Box::new(blocks)), events: 0 };
+        let dropped_line = out.put_all(from)?;
+        let events = out.finish(dropped_line.is_some()).map_err(Stopped::Write)?;
+        Ok(Converted { events, dropped_line })
+    };
+    write().map_err(|stopped| stopped.at(named))
 }
 
 /// Reads logs of Kafka's VerifiableProducer and VerifiableConsumer, each of one process, and writes
@@ -113,6 +124,19 @@ enum Stopped {
     Mixed,
 }
 
+impl Stopped {
+    /// As an error of what was written there.
+    fn at(self, to: &Path) -> ConvertError {
+        let file = to.to_owned();
+        match self {
+            Self::Source(error) => ConvertError::Source(error),
+            Self::Create(said) => ConvertError::Create { file, said },
+            Self::Write(said) => ConvertError::Write { file, said },
+            Self::Mixed => unreachable!("any key can be written as a text"),
+        }
+    }
+}
+
 /// Writes a history; `fill` gives it its events, maybe more than once, and says from which line on
 /// more is missing.
 fn write_as(
@@ -130,12 +154,7 @@ fn write_as(
             written => written,
         },
     };
-    written.map_err(|stopped| match stopped {
-        Stopped::Source(error) => ConvertError::Source(error),
-        Stopped::Create(said) => ConvertError::Create { file: to.to_owned(), said },
-        Stopped::Write(said) => ConvertError::Write { file: to.to_owned(), said },
-        Stopped::Mixed => unreachable!("any key can be written as a text"),
-    })
+    written.map_err(|stopped| stopped.at(to))
 }
 
 fn write(
@@ -198,6 +217,18 @@ impl Out {
             waiting.clear();
         }
         Ok(())
+    }
+
+    /// Takes all events of a history, and says from which line on more is missing.
+    fn put_all(&mut self, from: &HistoryFile) -> Result<Option<u64>, Stopped> {
+        let reader = HistoryReader::open(from).map_err(Stopped::Source)?;
+        let read = read_ahead(reader, |columns| {
+            let mut rows = columns.rows();
+            let put = rows.try_for_each(|row| self.put(row.head.line, columns.event(&row)));
+            put.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        let read = read.map_err(Stopped::Source)?;
+        read.broke_off.map_or(Ok(read.dropped_line), Err)
     }
 
     fn finish(self, is_cut: bool) -> io::Result<u64> {

@@ -181,8 +181,11 @@ fn list_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             list_files(&path, files)?;
-        } else {
+        } else if path.is_file() {
             files.push(path);
+        } else {
+            let why = format!("{} is no regular file", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
     }
     Ok(())

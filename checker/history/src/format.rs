@@ -218,7 +218,14 @@ pub fn write_packed<D: Document>(document: &D, file: &Path) -> Result<(), Format
 /// # Errors
 /// When it cannot be written.
 pub fn write_synced(file: &Path, text: &[u8]) -> io::Result<()> {
-    let beside = file.with_extension("tmp");
+    if file.metadata().is_ok_and(|there| !there.is_file()) {
+        let why = "what is there is no regular file, and would be replaced";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    // The whole name: others may write files beside it that end in other ways.
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let beside = file.with_file_name(name);
     let written = File::create(&beside).and_then(|mut out| {
         out.write_all(text)?;
         out.sync_all()?;

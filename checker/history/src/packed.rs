@@ -293,8 +293,13 @@ impl PackedWriter {
                 out.include_checksum(true)?;
                 Self::Zstd(out)
             }
-            Packing::None => Self::Plain(BufWriter::new(out)),
+            Packing::None => Self::plain(out),
         })
+    }
+
+    /// Writes into a file that is open, unpacked.
+    pub(crate) fn plain(out: File) -> Self {
+        Self::Plain(BufWriter::new(out))
     }
 
     /// Writes what is left, and the end of the packing.

@@ -1,6 +1,7 @@
 //! `highwater check`: the same as `highwater-check`.
 
 pub(super) use highwater_checker::cli::CheckArgs;
+use highwater_checker::cli::status_of;
 
 use super::{Exit, out};
 
@@ -13,7 +14,7 @@ pub(super) fn check(args: &CheckArgs) -> Exit {
         }
         Err(error) => {
             crate::stderr::line(format_args!("highwater: {error:#}"));
-            Exit::Usage
+            Exit::of_status(status_of(&error))
         }
     }
 }
