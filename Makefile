@@ -10,10 +10,12 @@ HIGHWATER := target/release/highwater
 RUN_OPTIONS := --target $(TARGET) --time $(TIME) --out $(OUT) $(if $(SEED),--seed $(SEED))
 SEEDS ?=
 QUICK ?=
+READER ?= jsonl
+SECONDS ?= 600
 COMPARE_OPTIONS := --target $(TARGET) --out $(OUT) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(QUICK),--quick)
 
 .DEFAULT_GOAL := help
-.PHONY: help check compare test build fmt lint deny doc clean bench mutants
+.PHONY: help check compare test build fmt lint deny doc clean bench mutants fuzz
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +40,10 @@ build: ## the release binaries (highwater, highwater-node, highwater-check, high
 
 mutants: build ## each planted bug against its schedule: caught or missed, by which claim
 	@.ci/mutants
+
+fuzz: ## one reader of the checker under libFuzzer: READER=jsonl SECONDS=600 (docs/contributing.md)
+	@.ci/setup rust
+	@.ci/fuzz $(READER) $(SECONDS)
 
 bench: build ## every figure of docs/performance.md; the node beside Apache Kafka as ratios
 	@.ci/setup python kafka clients

@@ -135,8 +135,8 @@ fn take_in_order<T>(
 }
 
 /// Reads until the history ends or nobody parses any more; each block waits for columns that were
-/// taken, so that not all of the file gathers behind one long line. A large block waits for several,
-/// up to all of them: so many large ones are never under way together.
+/// taken, so that not all of the file gathers behind one long line. A large block waits for
+/// several, up to all of them: so many large ones are never under way together.
 fn read(
     mut reader: HistoryReader,
     (turns, turns_in_all): (&Receiver<Columns>, usize),

@@ -46,10 +46,18 @@ fn depends_on(manifest: &toml::Table) -> BTreeSet<String> {
         .collect()
 }
 
+/// Every crate of the workspace, and of it alone: what is excluded is built only by hand.
 fn manifests() -> BTreeMap<String, toml::Table> {
+    let root: toml::Table =
+        tree::read(Path::new("Cargo.toml")).parse().expect("a manifest is TOML");
+    let excluded = root["workspace"]["exclude"].as_array().expect("a list of folders");
+    let excluded = |file: &Path| {
+        let folder = file.parent().and_then(Path::to_str);
+        excluded.iter().any(|known| known.as_str() == folder)
+    };
     tree::files("Cargo.toml")
         .iter()
-        .filter(|file| *file != Path::new("Cargo.toml"))
+        .filter(|file| *file != Path::new("Cargo.toml") && !excluded(file))
         .map(|file| {
             let table: toml::Table = tree::read(file).parse().expect("a manifest is TOML");
             let name = table["package"]["name"].as_str().expect("a crate has a name").to_owned();
