@@ -1,6 +1,6 @@
 //! Measurements of a history alone: how soon records were read, how long a key acknowledged
-//! nothing, how soon it went on after the last fault. They accuse nobody; within-limits does, where the user
-//! sets a limit.
+//! nothing, how soon it went on after the last fault. They accuse nobody; within-limits does, where
+//! the user sets a limit.
 
 use std::cmp::Reverse;
 
@@ -100,30 +100,53 @@ impl Measured {
 
     fn lags(&mut self, view: &KeyView<'_>) {
         let records = &view.key.records;
-        let readers = ok_readers(view);
+        let mut late = Vec::new();
         for record in records.ids().filter(|record| records.is_acknowledged(*record)) {
             let Some(sender) = view.sender(record) else { continue };
-            let wait = |to| Wait {
-                key: view.id,
-                value: Some(records.value(record)),
-                from: sender.completed_at,
-                to,
-            };
-            match readers.of(view, record) {
-                Some(reader) => {
-                    let lag = wait(reader.completed_at);
-                    self.read += 1;
-                    self.lag_sum = self.lag_sum.saturating_add(lag.ns());
-                    self.lag = Some(self.lag.map_or(lag, |known| known.longer(lag)));
+            let reader = records.reader(record).filter(|_| records.is_ok_read(record));
+            match reader.map(|op| view.op(op)) {
+                Some(reader) if reader.outcome == Outcome::Ok => {
+                    self.add_lag(view, record, (sender, reader));
                 }
-                None => {
-                    let waits = wait(view.run.index.ended_at);
-                    self.unread += 1;
-                    let oldest = self.oldest_unread.map_or(waits, |known| known.longer(waits));
-                    self.oldest_unread = Some(oldest);
-                }
+                Some(_) => late.push(record),
+                None => self.add_unread(view, record, sender),
             }
         }
+        if late.is_empty() {
+            return;
+        }
+        let readers = first_ok_readers(view);
+        for record in late {
+            let reader = readers[record as usize];
+            if let Some(sender) = view.sender(record).filter(|_| reader != NO_OP) {
+                self.add_lag(view, record, (sender, view.op(reader)));
+            }
+        }
+    }
+
+    fn add_lag(
+        &mut self,
+        view: &KeyView<'_>,
+        record: RecordId,
+        (sender, reader): (&Operation, &Operation),
+    ) {
+        let (from, to) = (sender.completed_at, reader.completed_at);
+        let lag = to.saturating_sub(from);
+        self.read += 1;
+        self.lag_sum = self.lag_sum.saturating_add(lag);
+        if self.lag.is_none_or(|known| lag >= known.ns()) {
+            let value = Some(view.key.records.value(record));
+            let wait = Wait { key: view.id, value, from, to };
+            self.lag = Some(self.lag.map_or(wait, |known| known.longer(wait)));
+        }
+    }
+
+    fn add_unread(&mut self, view: &KeyView<'_>, record: RecordId, sender: &Operation) {
+        let (from, to) = (sender.completed_at, view.run.index.ended_at);
+        let value = Some(view.key.records.value(record));
+        let wait = Wait { key: view.id, value, from, to };
+        self.unread += 1;
+        self.oldest_unread = Some(self.oldest_unread.map_or(wait, |known| known.longer(wait)));
     }
 
     fn recovery(&mut self, view: &KeyView<'_>, senders: &[&Operation], healed_at: TimeNs) {
@@ -187,19 +210,9 @@ fn told_at(operation: &Operation) -> TimeNs {
     }
 }
 
-/// The first ok operation that read each record, where another operation read it before.
-struct OkReaders(Vec<OpId>);
-
-fn ok_readers(view: &KeyView<'_>) -> OkReaders {
-    let records = &view.key.records;
-    let is_late = |record: RecordId| {
-        let first = records.reader(record).map(|op| view.op(op).outcome);
-        records.is_ok_read(record) && first.is_some_and(|outcome| outcome != Outcome::Ok)
-    };
-    if !records.ids().any(is_late) {
-        return OkReaders(Vec::new());
-    }
-    let mut readers = vec![NO_OP; records.len()];
+/// The first ok operation that read each record.
+fn first_ok_readers(view: &KeyView<'_>) -> Vec<OpId> {
+    let mut readers = vec![NO_OP; view.key.records.len()];
     for (run, read) in view.key.reads.polls() {
         if view.op(run.op).outcome == Outcome::Ok {
             for (_, record) in read {
@@ -208,17 +221,5 @@ fn ok_readers(view: &KeyView<'_>) -> OkReaders {
             }
         }
     }
-    OkReaders(readers)
-}
-
-impl OkReaders {
-    fn of<'a>(&self, view: &KeyView<'a>, record: RecordId) -> Option<&'a Operation> {
-        let records = &view.key.records;
-        let first = || records.reader(record).filter(|_| records.is_ok_read(record));
-        let reader = match self.0.get(record as usize) {
-            Some(reader) => Some(*reader).filter(|op| *op != NO_OP),
-            None => first(),
-        };
-        reader.map(|op| view.op(op))
-    }
+    readers
 }
