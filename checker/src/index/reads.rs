@@ -63,7 +63,7 @@ pub struct Reads {
 
 impl Reads {
     /// The records that somebody first named at an offset and at those after it, a guess for the
-    /// next who does; [`log::NONE`] where nobody did.
+    /// next who does; `log::NONE` where nobody did.
     pub fn named_from(&self, offset: Offset) -> &[RecordId] {
         self.log.from(offset)
     }
