@@ -6,6 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
+use highwater_checker::evidence::{Evidence, Instead};
 use highwater_history::{
     RunFolder, Verdict,
     dumps::{DumpBatch, DumpHeader, Moment, SameAs, ValueRun},
@@ -125,6 +126,11 @@ impl Run {
             writer.write(&batch).expect("a batch is written");
         }
         writer.finish().expect("the dump is completed");
+    }
+
+    fn lacks_dumps(&self) -> bool {
+        let evidence = Evidence::load(self.folder.path(), &Instead::default());
+        evidence.expect("it can be read").lacks_dumps
     }
 
     fn check(&self, args: &[&str]) -> Output {
@@ -465,10 +471,12 @@ fn files_that_nobody_completed_are_left_out_and_noted() {
         let (shown, short) = (text(&output.stdout), name.trim_start_matches("dumps/"));
         assert_eq!(status(&output), 2, "{name}: {shown}{}", text(&output.stderr));
         assert!(shown.contains("evidence is incomplete"), "{name}: {shown}");
+        assert_eq!(run.lacks_dumps(), name.starts_with("dumps"), "{name}");
         assert!(shown.contains(&format!("{short}: ")), "{name}: {shown}");
         fs::remove_file(run.path(name)).expect("it is there");
     }
     assert_eq!(status(&run.check(&[])), 0);
+    assert!(!run.lacks_dumps());
 }
 
 /// A chain is refused wherever its dumps stand in the order of names.

@@ -195,6 +195,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_reached_the_long_way_first_is_reached_again_by_an_instant() {
+        let link = |(from, to, why)| Link { from, to, why };
+        let (on, time) = (Why::Process, Why::Time);
+        let all = [(0, 1, on), (0, 3, time), (1, 2, on), (2, 0, on), (3, 2, time)].map(link);
+        let links = Links { all: all.to_vec(), operations: 3 };
+        let found = components(&links, Kinds::PROCESS.and(Kinds::TIME), None);
+        let nodes: Vec<_> = found[0].cycle_by(1).links.iter().map(|link| link.from).collect();
+        assert_eq!(nodes, [0, 3, 2]);
+    }
+
+    #[test]
     fn the_shortest_cycle_has_the_fewest_operations_and_any_instants() {
         let link = |(from, to, why)| Link { from, to, why };
         let by_time = [(1, 3), (3, 4), (4, 5), (5, 6), (6, 0)];
