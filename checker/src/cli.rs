@@ -21,6 +21,7 @@ use crate::{
     History, Verdict, check,
     evidence::{Evidence, Instead},
     explain::explain,
+    follow::{Followed, follow},
     judge::Options,
     limits::Limits,
     memory::{Memory, MemoryError, check_within},
@@ -102,6 +103,10 @@ pub struct CheckArgs {
     /// in TMPDIR meanwhile.
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["explain", "what_if"])]
     pub memory: Option<Memory>,
+    /// Judge the history while it is written, and stop at the first violation that is certain
+    /// whatever comes; at its end judge it as always.
+    #[arg(long, conflicts_with_all = ["explain", "what_if", "memory", "dumps"])]
+    pub follow: bool,
     /// Judge only these claims.
     #[arg(long, value_delimiter = ',', value_name = "CLAIM,...")]
     pub claims: Option<Vec<String>>,
@@ -214,6 +219,12 @@ impl CheckArgs {
         if self.explain.is_some() && self.is_read_once() {
             anyhow::bail!("--explain reads the history twice; give a file instead of a stream");
         }
+        if self.follow
+            && let Some(verdict) = self.follow()?
+        {
+            let shown = shown(&verdict, self.json)?;
+            return Ok((verdict, shown));
+        }
         let (mut evidence, options) = (self.evidence()?, self.options()?);
         let (mut verdict, what_if) = match (self.what_if, self.memory) {
             (false, None) => (check(&evidence, &options)?, None),
@@ -240,6 +251,31 @@ impl CheckArgs {
         Ok((verdict, shown))
     }
 
+    /// Judges a history while it is written. None where a run has come to its end: it is to be
+    /// judged with all that it left.
+    fn follow(&self) -> anyhow::Result<Option<Verdict>> {
+        let options = self.options()?;
+        if self.is_stream() || !self.path.is_dir() {
+            let evidence = self.evidence()?;
+            return Ok(Some(match follow(&evidence, &options)? {
+                Followed::Stopped(verdict) => *verdict,
+                Followed::Ended(read) => read.judge(&options)?,
+            }));
+        }
+        let folder = RunFolder::new(&self.path);
+        if !folder.is_running() {
+            return Ok(None);
+        }
+        let manifest = self.manifest.clone().unwrap_or_else(|| folder.manifest_path());
+        let instead = Instead { manifest: Some(manifest), dumps: None };
+        let evidence = Evidence::load_file((&folder.history_path()).into(), &instead)?;
+        if let Followed::Stopped(verdict) = follow(&evidence, &options)? {
+            return Ok(Some(*verdict));
+        }
+        folder.wait_until_ended().context("nobody can tell whether the run has ended")?;
+        Ok(None)
+    }
+
     /// Whether all claims are judged, by the evidence and the promises that stand in the folder.
     fn takes_it_as_it_stands(&self) -> bool {
         let Self {
@@ -249,6 +285,7 @@ impl CheckArgs {
             explain: _,
             what_if: _,
             memory: _,
+            follow: _,
             manifest,
             dumps,
             promises,

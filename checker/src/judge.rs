@@ -85,6 +85,15 @@ impl<'a> Read<'a> {
         Ok(Self { evidence, chosen, read })
     }
 
+    /// What was read otherwise, to be judged by the claims that are chosen.
+    pub(crate) fn of_history(
+        evidence: &'a Evidence,
+        options: &Options,
+        read: ReadHistory,
+    ) -> Result<Self, CheckError> {
+        Ok(Self { evidence, chosen: chosen_claims(evidence, options)?, read })
+    }
+
     /// What the history holds.
     pub(crate) fn index(&self) -> &Index {
         &self.read.0
@@ -140,7 +149,11 @@ pub(crate) fn viewed<T>(
     look(&run, &run.keys())
 }
 
-fn chosen_claims(evidence: &Evidence, options: &Options) -> Result<Vec<String>, CheckError> {
+/// The claims to judge, in order.
+pub(crate) fn chosen_claims(
+    evidence: &Evidence,
+    options: &Options,
+) -> Result<Vec<String>, CheckError> {
     let known = |name: &&String| claim::entry(name).is_some();
     if let Some(asked) = &options.claims {
         return match asked.iter().find(|name| !known(name)) {

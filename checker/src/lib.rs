@@ -51,6 +51,7 @@ pub mod explain;
 mod faults;
 pub mod finding;
 mod fold;
+mod follow;
 pub mod index;
 mod insync;
 mod judge;

@@ -17,7 +17,7 @@ pub struct ShardArgs {
     /// Judge only the keys of this part of so many, as in 0/8, and write what it found to a part
     /// file; the command merge makes the verdict of all parts.
     #[arg(long, value_name = "I/N", requires = "out")]
-    #[arg(conflicts_with_all = ["json", "explain", "what_if"])]
+    #[arg(conflicts_with_all = ["json", "explain", "what_if", "follow"])]
     shard: Option<Part>,
     /// The part file; packed when its name ends in .zst or .gz.
     #[arg(long, value_name = "PART", requires = "shard")]

@@ -5,7 +5,14 @@ mod reference;
 
 use std::{collections::BTreeMap, ops::Range};
 
-use highwater_history::{Promise, verdict::Validity};
+use highwater_checker::{
+    Evidence, Options, check,
+    claim::{Decides, TABLE},
+};
+use highwater_history::{
+    Event, Promise,
+    verdict::{Judgement, Validity},
+};
 use reference::{
     case::Case,
     cycles::CYCLES,
@@ -166,4 +173,32 @@ fn injected_anomalies_are_counted_and_nothing_else_is_found() {
         }
         assert!(injected > 100, "{class}: only {injected} histories have a place for it");
     }
+}
+
+/// The claims whose violations are final that a history violates; none of an unfit one.
+fn violated_for_good(events: &[Event]) -> Option<Vec<String>> {
+    let claims = TABLE.iter().filter(|(.., entry)| entry.decides == Decides::BeforeTheEnd);
+    let claims = Some(claims.map(|(name, ..)| (*name).to_owned()).collect());
+    let options = Options { claims, ..Options::default() };
+    let verdict = check(&Evidence::of_events(events.to_vec()), &options).expect("it is judged");
+    let is_unfit = verdict.claims.iter().all(|claim| claim.verdict == Judgement::Unknown);
+    let violated = verdict.claims.into_iter().filter(|claim| claim.verdict == Judgement::Invalid);
+    (!is_unfit).then(|| violated.map(|claim| claim.claim).collect())
+}
+
+/// What may end the judgement of a history that is still written is found in the whole history.
+#[test]
+fn what_is_final_before_the_end_is_found_at_the_end() {
+    let mut early = 0;
+    for seed in SOON {
+        let events = Case::of(seed).events;
+        let Some(at_end) = violated_for_good(&events) else { continue };
+        for part in [events.len() / 3, events.len() * 2 / 3] {
+            let before = violated_for_good(&events[..part]).expect("a part is as fit");
+            early += usize::from(!before.is_empty());
+            let told = || format!("seed {seed}: {before:?} after {part} events, then {at_end:?}");
+            assert!(before.is_empty() || !at_end.is_empty(), "{}", told());
+        }
+    }
+    assert!(early > 500, "only {early} were violated before the end");
 }

@@ -63,6 +63,16 @@ impl JsonlReader {
     /// of each event and want it fast. A line that cannot be parsed goes to
     /// [`JsonlReader::broken`]; what stands before an error comes first.
     pub(crate) fn next_block(&mut self, bytes: usize) -> Result<Option<LineBlock>, FormatError> {
+        self.next_block_while(bytes, |_| true)
+    }
+
+    /// As [`JsonlReader::next_block`], but no more lines once `goes_on` is false of the bytes that
+    /// were read so far.
+    pub(crate) fn next_block_while(
+        &mut self,
+        bytes: usize,
+        goes_on: impl Fn(u64) -> bool,
+    ) -> Result<Option<LineBlock>, FormatError> {
         let mut text = String::with_capacity(bytes);
         let mut first_line = None;
         if let Some(error) = self.untold.take() {
@@ -79,6 +89,9 @@ impl JsonlReader {
                 }
             }
             first_line.get_or_insert(self.line);
+            if !goes_on(self.input.bytes_read()) {
+                break;
+            }
         }
         Ok(first_line.map(|first_line| LineBlock { first_line, text, came_from: None }))
     }

@@ -20,6 +20,7 @@ pub(crate) struct LineReader {
     text: String,
     /// Whether the file ended in the middle of its packing.
     cut: bool,
+    bytes_read: u64,
 }
 
 impl LineReader {
@@ -30,7 +31,7 @@ impl LineReader {
 
     /// Reads lines of a text.
     pub(crate) fn of(input: Text) -> Self {
-        Self { input, text: String::new(), cut: false }
+        Self { input, text: String::new(), cut: false, bytes_read: 0 }
     }
 
     /// Goes to the next line; false at the end, also where the packing was cut.
@@ -47,8 +48,14 @@ impl LineReader {
             let why = format!("it is longer than {} MiB", MAX_LINE_BYTES >> 20);
             return Err(io::Error::new(io::ErrorKind::InvalidData, TooLong(why)));
         }
+        self.bytes_read += bytes.len() as u64;
         self.text = text_of(bytes)?;
         Ok(!self.text.is_empty())
+    }
+
+    /// How many bytes of text the lines had so far.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
     }
 
     /// What it means that unpacking failed after `rest`: a packing that ends too early was cut, but

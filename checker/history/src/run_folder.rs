@@ -129,6 +129,18 @@ impl RunFolder {
         free.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
+    /// Waits until the run does not go on any more.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub fn wait_until_ended(&self) -> io::Result<()> {
+        match File::open(self.journal_path()) {
+            Ok(journal) => journal.lock_shared(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The manifest, which every run folder has.
     pub fn manifest(&self) -> Result<Manifest, FormatError> {
         Manifest::read(&self.manifest_path())

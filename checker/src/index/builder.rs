@@ -12,6 +12,7 @@ use highwater_history::{
     event::{EventKind, Function, NOTE, Process},
     promise::Promises,
     types::ProcessId,
+    verdict::Counts,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -170,21 +171,28 @@ impl<'a> Builder<'a> {
 
     /// Completes the index: operations still in flight ended info.
     pub fn finish(mut self) -> Index {
+        self.settle_foreign();
+        self.index.ops.shrink();
+        parallel::change(&mut self.index.keys, KeyIndex::shrink);
+        self.so_far();
+        self.index
+    }
+
+    /// The index of what was observed so far, of a whole history: of operations in flight nobody
+    /// knows how they end.
+    pub fn so_far(&mut self) -> &Index {
         self.settle();
         self.count();
         self.index.ended_at = self.last.map_or(0, |(_, time)| time);
         let Index { processes, ops, .. } = &self.index;
-        let (commits, fetches) = (self.commits.into_values(), self.fetches.into_values());
+        let commits = self.commits.values().cloned();
+        let fetches = self.fetches.values().cloned();
         self.index.groups = groups::of(commits, fetches, processes, ops);
-        self.index.ops.shrink();
         let Index { keys, ops, .. } = &mut self.index;
         parallel::change(keys, |key| {
-            key.records.shrink();
-            key.sends.shrink_to_fit();
-            key.reads.shrink();
             key.order = Order::build(&key.records, &key.reads, ops);
         });
-        self.index
+        &self.index
     }
 
     fn digest(&mut self, event: &Head) {
@@ -276,15 +284,20 @@ impl<'a> Builder<'a> {
         id
     }
 
-    /// Decides which operations are certain, now that all reads are known.
-    fn settle(&mut self) {
+    /// Decides which operations are certain that sent to keys of several parts, now that all reads
+    /// are known.
+    fn settle_foreign(&mut self) {
         for pending in std::mem::take(&mut self.pending).into_iter().flatten() {
             if pending.in_flight {
                 self.note_uncertain(&pending);
             }
         }
+        std::mem::take(&mut self.foreign).settle(&mut self.index.ops);
+    }
+
+    /// Decides which operations are certain by what was read of them.
+    fn settle(&mut self) {
         let Index { ops, keys, .. } = &mut self.index;
-        std::mem::take(&mut self.foreign).settle(ops);
         for records in keys.iter().map(|key| &key.records) {
             for record in records.ids() {
                 // Where a record is known to have been sent, so is how its operation ended.
@@ -299,7 +312,8 @@ impl<'a> Builder<'a> {
     fn count(&mut self) {
         let Index { ops, keys, counts, ok_read, .. } = &mut self.index;
         let Ended { ok, fail, info } = ops.ended();
-        (counts.ops, counts.ok, counts.fail, counts.info) = (ok + fail + info, ok, fail, info);
+        *counts = Counts { ops: ok + fail + info, ok, fail, info, ..Counts::default() };
+        *ok_read = 0;
         for records in keys.iter().map(|key| &key.records) {
             for record in records.ids() {
                 counts.sent += u64::from(records.sender(record).is_some());

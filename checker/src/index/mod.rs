@@ -168,6 +168,13 @@ impl KeyIndex {
         self.reads.push(op, offset, record);
     }
 
+    /// Gives back what was taken for what did not come.
+    fn shrink(&mut self) {
+        self.records.shrink();
+        self.sends.shrink_to_fit();
+        self.reads.shrink();
+    }
+
     /// The topic's name: as the history says, else the key without its partition.
     pub fn topic_name(&self) -> &str {
         match &self.topic {
