@@ -51,6 +51,7 @@ bench: build ## every figure of docs/performance.md; the node beside Apache Kafk
 	  KAFKA_CLIENTS_JAR=$$PWD/target/kafka/4.3.1/kafka-clients-4.3.1.jar \
 	  target/venv/bin/python node/bench/bench.py
 	@BROKER_BINARY=$$PWD/target/release/highwater-node target/venv/bin/python node/bench/serving.py
+	@target/venv/bin/python checker/bench/bench.py
 	@target/venv/bin/python harness/bench/bench.py
 	@target/venv/bin/python harness/bench/sampling.py
 	@cargo bench --quiet -p highwater-workloads

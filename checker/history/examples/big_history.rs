@@ -1,9 +1,10 @@
 //! Writes a big history, and says how many events a second the recorder took.
 //!
-//! Usage: `big_history FILE [OPERATIONS] [broken]`; `/dev/null` measures the recorder alone,
+//! Usage: `big_history FILE [OPERATIONS] [broken|single]`; `/dev/null` measures the recorder alone,
 //! `/dev/stdout` streams. Half of the operations are sends of one to five records, half are polls
 //! of up to eight records of three partitions: about 445 bytes an operation. A `broken` history's
-//! polls pass over every second record: more anomalies than operations.
+//! polls pass over every second record: more anomalies than operations. In a `single` one each send
+//! has one record, and each poll returns one of one partition to the only consumer.
 
 use std::{env, path::Path, process::ExitCode, time::Instant};
 
@@ -16,11 +17,38 @@ use highwater_history::{
 
 const KEYS: usize = 20;
 const PRODUCERS: u64 = 3;
-const CONSUMERS: u64 = 7;
-const MOST_SENT: u64 = 5;
-const PARTITIONS_POLLED: usize = 3;
-const RECORDS_POLLED: usize = 8;
 const STEP_NS: TimeNs = 5_000;
+
+/// What operations look like.
+struct Shape {
+    consumers: u64,
+    most_sent: u64,
+    partitions_polled: usize,
+    records_polled: usize,
+    /// Whether polls pass over every second record.
+    broken: bool,
+}
+
+impl Shape {
+    const WIDE: Self =
+        Self { consumers: 7, most_sent: 5, partitions_polled: 3, records_polled: 8, broken: false };
+
+    /// The shape of a name; none means wide and valid.
+    fn named(name: Option<&str>) -> Option<Self> {
+        match name {
+            None => Some(Self::WIDE),
+            Some("broken") => Some(Self { broken: true, ..Self::WIDE }),
+            Some("single") => Some(Self {
+                consumers: 1,
+                most_sent: 1,
+                partitions_polled: 1,
+                records_polled: 1,
+                broken: false,
+            }),
+            Some(_) => None,
+        }
+    }
+}
 
 /// A log that is always right: appends in order, reads from a position.
 struct World {
@@ -33,7 +61,7 @@ struct World {
     positions: Vec<Vec<usize>>,
     next: Value,
     now: TimeNs,
-    broken: bool,
+    shape: Shape,
 }
 
 impl World {
@@ -47,7 +75,7 @@ impl World {
     fn send(&mut self, nth: u64) -> Result<(), RecordError> {
         let process = nth % PRODUCERS;
         let mut ops: Vec<MicroOp> = Vec::new();
-        for sent in 0..=(nth / PRODUCERS) % MOST_SENT {
+        for sent in 0..=(nth / PRODUCERS) % self.shape.most_sent {
             let key = ((nth / PRODUCERS * 7 + process * 3 + sent) % KEYS as u64) as usize;
             let key = self.keys[key].clone();
             ops.push(MicroOp::Send { key, value: self.next, ack: Ack::None });
@@ -67,20 +95,21 @@ impl World {
 
     /// Polls the next partitions in turn; the number of records that came.
     fn poll(&mut self, nth: u64) -> Result<usize, RecordError> {
-        let consumer = (nth % CONSUMERS) as usize;
+        let Shape { consumers, partitions_polled, records_polled, broken, .. } = self.shape;
+        let consumer = (nth % consumers) as usize;
         let process = PRODUCERS + consumer as u64;
         let invoke = self.event(process, EventKind::Invoke, Function::Poll);
         let asked = vec![MicroOp::Poll { records: None }];
         self.recorder.append(&mut invoke.with_value(EventValue::Ops(asked)))?;
-        let first = (nth / CONSUMERS) as usize * PARTITIONS_POLLED;
+        let first = (nth / consumers) as usize * partitions_polled;
         let mut records = Vec::new();
-        for key in (first..first + PARTITIONS_POLLED).map(|key| key % KEYS) {
+        for key in (first..first + partitions_polled).map(|key| key % KEYS) {
             let from = self.positions[consumer][key];
-            let to = (from + RECORDS_POLLED).min(self.cut[key] + self.logs[key].len());
+            let to = (from + records_polled).min(self.cut[key] + self.logs[key].len());
             let all = (from..to)
                 .map(|at| ReadRecord(Some(at as Offset), self.logs[key][at - self.cut[key]]));
             let read: Vec<_> =
-                all.filter(|ReadRecord(_, value)| !self.broken || value % 2 == 0).collect();
+                all.filter(|ReadRecord(_, value)| !broken || value % 2 == 0).collect();
             self.positions[consumer][key] = to;
             if !read.is_empty() {
                 records.push((self.keys[key].clone(), read));
@@ -103,19 +132,20 @@ impl World {
     }
 }
 
-fn write(file: &Path, operations: u64, broken: bool) -> Result<u64, RecordError> {
+fn write(file: &Path, operations: u64, shape: Shape) -> Result<u64, RecordError> {
+    let consumers = shape.consumers;
     let mut world = World {
         recorder: Recorder::create(file)?,
         keys: (0..KEYS).map(|key| Key::of("orders", key as i32)).collect(),
         logs: vec![Vec::new(); KEYS],
         cut: vec![0; KEYS],
-        positions: vec![vec![0; KEYS]; CONSUMERS as usize],
+        positions: vec![vec![0; KEYS]; consumers as usize],
         next: 0,
         now: 0,
-        broken,
+        shape,
     };
     let (mut sends, mut polls) = (0, 0);
-    // Seven consumers read what three producers sent: two polls for each three sends keep up.
+    // So many polls keep up with what is sent.
     while sends + polls < operations {
         if polls * 9 < sends * 11 {
             world.poll(polls)?;
@@ -130,7 +160,7 @@ fn write(file: &Path, operations: u64, broken: bool) -> Result<u64, RecordError>
     }
     // All is read to its end.
     let mut quiet = 0;
-    while quiet < CONSUMERS * KEYS as u64 {
+    while quiet < consumers * KEYS as u64 {
         quiet = if world.poll(polls)? == 0 { quiet + 1 } else { 0 };
         polls += 1;
     }
@@ -140,14 +170,14 @@ fn write(file: &Path, operations: u64, broken: bool) -> Result<u64, RecordError>
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
-    let Some(file) = args.first() else {
-        eprintln!("usage: big_history FILE [OPERATIONS] [broken]");
+    let shape = Shape::named(args.get(2).map(String::as_str));
+    let (Some(file), Some(shape)) = (args.first(), shape) else {
+        eprintln!("usage: big_history FILE [OPERATIONS] [broken|single]");
         return ExitCode::from(64);
     };
     let operations = args.get(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
-    let broken = args.get(2).is_some_and(|word| word == "broken");
     let start = Instant::now();
-    match write(Path::new(file), operations, broken) {
+    match write(Path::new(file), operations, shape) {
         Ok(events) => {
             let seconds = start.elapsed().as_secs_f64();
             eprintln!("{events} events in {seconds:.2} s: {:.0} a second", events as f64 / seconds);
