@@ -17,8 +17,18 @@ pub(crate) struct Growing {
     file: File,
     events: Inotify,
     read: u64,
-    /// Whether nobody wrote it when it was last looked at, so that what was read since is all.
-    unwritten: bool,
+    writers: Writers,
+}
+
+/// What is known of those who write it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writers {
+    /// Nothing yet, or one of them has closed it.
+    Unknown,
+    /// There is one.
+    Some,
+    /// There was none; what was written before stands there.
+    None,
 }
 
 impl Growing {
@@ -27,18 +37,24 @@ impl Growing {
         let file = File::open(path)?;
         let events = Inotify::init(InitFlags::IN_CLOEXEC)?;
         events.add_watch(path, AddWatchFlags::IN_MODIFY | AddWatchFlags::IN_CLOSE_WRITE)?;
-        Ok(Self { file, events, read: 0, unwritten: false })
+        Ok(Self { file, events, read: 0, writers: Writers::Unknown })
     }
 
     /// Waits until somebody wrote or closed it.
-    fn wait(&self) -> io::Result<()> {
-        loop {
+    fn wait(&mut self) -> io::Result<()> {
+        let events = loop {
             match self.events.read_events() {
-                Ok(_) => return Ok(()),
+                Ok(events) => break events,
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
+        };
+        // Events that found no room may have said that it was closed.
+        let closed = AddWatchFlags::IN_CLOSE_WRITE | AddWatchFlags::IN_Q_OVERFLOW;
+        if events.iter().any(|event| event.mask.intersects(closed)) {
+            self.writers = Writers::Unknown;
         }
+        Ok(())
     }
 }
 
@@ -48,20 +64,18 @@ impl Read for Growing {
             let read = self.file.read(into)?;
             if read > 0 {
                 self.read += read as u64;
-                self.unwritten = false;
                 return Ok(read);
             }
             if self.file.metadata()?.len() < self.read {
                 let why = "it was shortened while it was followed";
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
-            if self.unwritten {
-                return Ok(0);
-            }
-            // Whoever wrote may have written since the end was read: it is read once more.
-            self.unwritten = !is_written(&self.file)?;
-            if !self.unwritten {
-                self.wait()?;
+            match self.writers {
+                Writers::None => return Ok(0),
+                Writers::Some => self.wait()?,
+                // It is read once more: somebody may have written and closed it since.
+                Writers::Unknown if is_written(&self.file)? => self.writers = Writers::Some,
+                Writers::Unknown => self.writers = Writers::None,
             }
         }
     }
