@@ -62,9 +62,14 @@ fn judge_key(view: &KeyView<'_>, findings: &mut Findings) {
 fn resets(view: &KeyView<'_>) -> Vec<Begins> {
     let mut judged: BTreeMap<u32, u64> = BTreeMap::new();
     let mut all = Vec::new();
+    let index = view.run.index;
     for run in view.key.reads.runs() {
+        let process = index.processes.get(index.ops.process(run.op));
+        // Operations are far apart in memory; most consumers are never set back.
+        if process.assignments.is_empty() {
+            continue;
+        }
         let operation = view.op(run.op);
-        let process = view.run.index.processes.get(operation.process);
         let Some(assigned) = process.assignment_before(operation.invoked) else { continue };
         let is_reset = assigned.to_beginning && assigned.keys.binary_search(&view.id).is_ok();
         let known = judged.get(&operation.process) == Some(&assigned.event);
