@@ -30,12 +30,13 @@ fn verdict(output: &Output) -> Verdict {
 
 /// The lines of an acknowledged send, at an index from which on two are free.
 fn send(index: u64, value: u64, offset: u64) -> String {
-    let (from, to, ok) = (index * 1_000, index * 1_000 + 500, index + 1);
-    format!(
-        r#"{{"index":{index},"time":{from},"process":0,"type":"invoke","f":"send","value":[["send","t-0",{value}]]}}
-{{"index":{ok},"time":{to},"process":0,"type":"ok","f":"send","value":[["send","t-0",[{offset},{value}]]]}}
-"#
-    )
+    let line = |index: u64, kind: &str, sent: String| {
+        let time = index * 1_000;
+        let head = format!(r#"{{"index":{index},"time":{time},"process":0,"type":"{kind}","#);
+        head + &format!(r#""f":"send","value":{sent}}}"#) + "\n"
+    };
+    line(index, "invoke", format!(r#"[["send","t-0",{value}]]"#))
+        + &line(index + 1, "ok", format!(r#"[["send","t-0",[{offset},{value}]]]"#))
 }
 
 /// A history that goes wrong at its third send, and the rest of it.

@@ -1,10 +1,14 @@
-//! Vectors that grow by an eighth: most of a big index is in a few vectors.
+//! Vectors that grow by an eighth once they are big: most of a big index is in a few vectors.
 
-/// Adds an element; for those to come an eighth of what there is is taken, not as much again.
+/// Adds an element; room for those to come is taken for as many as there are, in a big vector for
+/// an eighth of them.
 pub fn push<T>(all: &mut Vec<T>, element: T) {
-    const LEAST: usize = 64;
-    if all.len() == all.capacity() {
-        all.reserve_exact((all.len() / 8).max(LEAST));
+    /// What doubles costs more memory than copying costs time from here on.
+    const BIG: usize = 1 << 14;
+    const LEAST: usize = 8;
+    let many = all.len();
+    if many == all.capacity() {
+        all.reserve_exact(if many < BIG { many.max(LEAST) } else { many / 8 });
     }
     all.push(element);
 }

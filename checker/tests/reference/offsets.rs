@@ -15,8 +15,8 @@ type Said<'a> = (&'a Operation, Option<Offset>);
 
 /// A group's offset of a key regressed if the last answer is below the group's last accepted commit
 /// before the question, and no commit explains it: one that may stand behind that one (nobody knows
-/// when an unknown one takes effect), began before the answer and named this offset. By the answered
-/// process's own commits alone no clock is needed.
+/// when an unknown one takes effect), began before the answer and named this offset. By the
+/// answered process's own commits alone no clock is needed.
 pub fn offset_regression(facts: &Facts, _: &Promised) -> Tally {
     let mut answers: BTreeMap<(&str, &Key), Said<'_>> = BTreeMap::new();
     for op in facts.operations.iter().filter(|op| op.is_ok()) {
