@@ -36,12 +36,16 @@ pub(super) fn of(probe: &mut Probe<'_>, least: &[Unit]) -> Vec<Beside> {
     };
     all.extend(&sessions);
     let pieces = minimise::items(all, |pieces| {
+        if probe.has_given_up() {
+            return None;
+        }
+        probe.spend(least.len());
         let mut evidence = only(probe.evidence, pieces);
         let stays = |piece: &Piece| !sessions.contains(piece) || pieces.contains(piece);
         let kept = (0..probe.surroundings.len()).filter(|nth| stays(&Piece::Session(*nth)));
         let kept: Vec<Event> = kept.map(|nth| probe.surroundings[nth].clone()).collect();
         let again = probe.with(&mut evidence, &kept).found(least);
-        again.is_some_and(|again| again.why == found.why)
+        Some(again.is_some_and(|again| again.why == found.why))
     });
     pieces.iter().flat_map(|piece| told(probe, *piece, &found)).collect()
 }

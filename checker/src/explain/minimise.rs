@@ -2,8 +2,10 @@
 
 use super::{probe::Probe, trim, unit::Unit};
 
-/// The least of some operations that show a finding: none can be taken away, and of none a part.
+/// The least of some operations that show a finding: none can be taken away, and of none a part;
+/// unless that takes more questions than are allowed for so many.
 pub(super) fn least(probe: &mut Probe<'_>, mut found: Vec<Unit>) -> Vec<Unit> {
+    probe.allow(found.len());
     loop {
         found = units(probe, found);
         let trimmed = trim::units(probe, &found);
@@ -20,15 +22,21 @@ pub(super) fn units(probe: &mut Probe<'_>, units: Vec<Unit>) -> Vec<Unit> {
     let (own, others): (Vec<Unit>, Vec<Unit>) = units.into_iter().partition(own);
     let all: Vec<Unit> = others.into_iter().chain(own).collect();
     let of = |kept: &[usize]| kept.iter().map(|nth| all[*nth].clone()).collect::<Vec<_>>();
-    let kept = items((0..all.len()).collect(), |kept| probe.stands(&of(kept)));
+    let kept = items((0..all.len()).collect(), |kept| {
+        (!probe.has_given_up()).then(|| probe.stands(&of(kept)))
+    });
     let mut kept = of(&kept);
     kept.sort_by_key(Unit::id);
     kept
 }
 
 /// Delta debugging by taking away: runs of items first, then ever shorter ones, then one by one
-/// until none can go. What is left stands, and does not without any one of it.
-pub(super) fn items<T: Clone>(mut items: Vec<T>, mut stands: impl FnMut(&[T]) -> bool) -> Vec<T> {
+/// until none can go. What is left stands, and does not without any one of it; unless an answer
+/// fails to come, which ends it.
+pub(super) fn items<T: Clone>(
+    mut items: Vec<T>,
+    mut stands: impl FnMut(&[T]) -> Option<bool>,
+) -> Vec<T> {
     let mut run = items.len();
     while run > 0 {
         let before = items.len();
@@ -36,10 +44,10 @@ pub(super) fn items<T: Clone>(mut items: Vec<T>, mut stands: impl FnMut(&[T]) ->
         while at < items.len() {
             let end = (at + run).min(items.len());
             let rest = [&items[..at], &items[end..]].concat();
-            if stands(&rest) {
-                items = rest;
-            } else {
-                at = end;
+            match stands(&rest) {
+                Some(true) => items = rest,
+                Some(false) => at = end,
+                None => return items,
             }
         }
         if run > 1 {
@@ -65,7 +73,7 @@ mod tests {
             let all: Vec<usize> = (0..1000).collect();
             let left = items(all, |kept| {
                 asked += 1;
-                needed.iter().all(|item| kept.contains(item))
+                Some(needed.iter().all(|item| kept.contains(item)))
             });
             prop_assert_eq!(left, needed.into_iter().collect::<Vec<_>>());
             prop_assert!(asked < 250, "{} questions", asked);
@@ -75,9 +83,23 @@ mod tests {
         #[test]
         fn one_of_several_is_left(either in btree_set(0usize..100, 1..6)) {
             let left = items((0..100).collect(), |kept| {
-                kept.iter().any(|item| either.contains(item))
+                Some(kept.iter().any(|item| either.contains(item)))
             });
             prop_assert_eq!(left.len(), 1);
+        }
+
+        /// Whenever the answers end, what is left by then stands.
+        #[test]
+        fn what_is_left_when_answers_end_stands(
+            needed in btree_set(0usize..100, 0..6), answers in 0usize..60,
+        ) {
+            let stands = |kept: &[usize]| needed.iter().all(|item| kept.contains(item));
+            let mut left = answers;
+            let items = items((0..100).collect(), |kept| {
+                left = left.checked_sub(1)?;
+                Some(stands(kept))
+            });
+            prop_assert!(stands(&items));
         }
     }
 }

@@ -43,6 +43,9 @@ pub struct Explanation {
     pub finding: Finding,
     /// The operations that it takes, in order: without any one of them the claim does not find it.
     pub operations: Vec<Row>,
+    /// Whether the search for less was given up: some of the operations may not be needed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub given_up: bool,
     /// What the nemesis did while they lasted.
     pub faults: Vec<Fault>,
     /// What it stands on beside the history.
@@ -194,7 +197,8 @@ fn explain_by(
     sought: &Sought<'_>,
 ) -> Result<Option<Explanation>, FormatError> {
     let Sought { number, claim, finding } = *sought;
-    let Some((gathered, least)) = least_of(evidence, options, history, (claim, finding))? else {
+    let Some((gathered, least, given_up)) = least_of(evidence, options, history, (claim, finding))?
+    else {
         return Ok(None);
     };
     let mut probe =
@@ -211,6 +215,7 @@ fn explain_by(
         claim: claim.to_owned(),
         finding: finding.clone(),
         operations: table::rows(&mut probe, &least),
+        given_up,
         faults: table::faults(&gathered.surroundings, &least),
         beside: beside::of(&mut probe, &least),
         why: words.why,
@@ -221,13 +226,14 @@ fn explain_by(
     }))
 }
 
-/// The operations that a finding takes; none when not even the whole history shows it.
+/// The operations that a finding takes, and whether the search for less was given up; none when not
+/// even the whole history shows it.
 fn least_of(
     evidence: &mut Evidence,
     options: &Options,
     history: &History,
     sought: (&str, &Finding),
-) -> Result<Option<(Gathered, Vec<Unit>)>, FormatError> {
+) -> Result<Option<(Gathered, Vec<Unit>, bool)>, FormatError> {
     let gathered = gather::own(history, sought.1)?;
     let keys = gathered.keys(sought.1);
     let mut of_keys = cut::to_keys(evidence, &keys);
@@ -237,17 +243,23 @@ fn least_of(
         // Most findings need no evidence of other keys, and are the faster to ask about without it.
         let mut quick = Probe::new(&mut of_keys, options, sought, &gathered, &surroundings);
         let least = quick.stands(&units).then(|| minimise::least(&mut quick, units.clone()));
+        let mut given_up = quick.has_given_up();
         let mut probe = Probe::new(evidence, options, sought, &gathered, &gathered.surroundings);
         let least = least.filter(|least| probe.stands(least));
         let least = match least {
             None if !probe.stands(&units) => continue,
-            None => minimise::least(&mut probe, units),
+            None => {
+                let least = minimise::least(&mut probe, units);
+                given_up = probe.has_given_up();
+                least
+            }
             Some(least) => least,
         };
         // A finding may name an operation that it does without, as the first of several readers.
         probe.by_any = true;
-        let least = minimise::units(&mut probe, least);
-        return Ok(Some((gathered, least)));
+        let least = if given_up { least } else { minimise::units(&mut probe, least) };
+        given_up |= probe.has_given_up();
+        return Ok(Some((gathered, least, given_up)));
     }
     Ok(None)
 }

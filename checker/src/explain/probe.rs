@@ -38,7 +38,14 @@ pub(super) struct Probe<'a> {
     sender: Option<u64>,
     /// Whether the same at the same place is enough, whichever operations show it.
     pub(super) by_any: bool,
+    /// Operations that it may still be asked about, each as often as it is.
+    left: usize,
 }
+
+/// Operations that may be asked about in any case.
+const LEAST_ASKED: usize = 2_000_000;
+/// And each of those that a search begins with so often.
+const ASKED_AGAIN: usize = 20;
 
 impl<'a> Probe<'a> {
     /// Asks `claim` about `sought`.
@@ -52,7 +59,17 @@ impl<'a> Probe<'a> {
         let entry = claim::entry(claim).expect("a claim that found something is in the table");
         let own = sought.events.iter().copied().collect();
         let sender = gathered.own.iter().find(|unit| unit.sends(sought)).map(Unit::id);
-        Self { evidence, options, entry, sought, own, surroundings, sender, by_any: false }
+        Self {
+            evidence,
+            options,
+            entry,
+            sought,
+            own,
+            surroundings,
+            sender,
+            by_any: false,
+            left: LEAST_ASKED,
+        }
     }
 
     /// The same about other evidence.
@@ -70,7 +87,24 @@ impl<'a> Probe<'a> {
             surroundings,
             sender: self.sender,
             by_any: self.by_any,
+            left: self.left,
         }
+    }
+
+    /// Lets it be asked while the least of so many operations is looked for: few take many
+    /// questions, and a finding that takes very many of them as many as these and each as long.
+    pub(super) fn allow(&mut self, operations: usize) {
+        self.left = LEAST_ASKED.saturating_add(operations.saturating_mul(ASKED_AGAIN));
+    }
+
+    /// Notes that it was asked about so many operations.
+    pub(super) fn spend(&mut self, operations: usize) {
+        self.left = self.left.saturating_sub(operations);
+    }
+
+    /// Whether it was asked as much as it is allowed to be.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.left == 0
     }
 
     /// Whether the claim finds it in these operations.
@@ -80,6 +114,7 @@ impl<'a> Probe<'a> {
 
     /// The finding in these operations, its events those of this history.
     pub(super) fn found(&mut self, units: &[Unit]) -> Option<Finding> {
+        self.spend(units.len());
         let was = self.set(units);
         let sought = self.sought;
         let found = self.look(|run, keys| {

@@ -24,6 +24,9 @@ impl Explanation {
         writeln!(text, ", claim {}", self.claim)?;
         writeln!(text, "  {}", self.finding.why)?;
         self.write_operations(text)?;
+        if self.given_up {
+            writeln!(text, "\nThe search for less was given up: not all of these may be needed.")?;
+        }
         if !self.faults.is_empty() {
             writeln!(text, "\nmeanwhile:")?;
             for fault in &self.faults {

@@ -21,15 +21,21 @@ struct Lane {
 /// A part of a lane: its records from one on and up to another.
 type Window = (usize, usize);
 
-/// The operations, each cut down as far as the finding allows.
+/// The operations, each cut down as far as the finding allows and questions are.
 pub(super) fn units(probe: &mut Probe<'_>, units: &[Unit]) -> Vec<Unit> {
     let mut kept = units.to_vec();
     for nth in 0..kept.len() {
+        if probe.has_given_up() {
+            return kept;
+        }
         for lane in lanes(&kept[nth]) {
             drop_lane(probe, &mut kept, nth, &lane);
         }
     }
     for nth in 0..kept.len() {
+        if probe.has_given_up() {
+            break;
+        }
         for lane in lanes(&kept[nth]) {
             narrow(probe, &mut kept, nth, &lane);
         }
