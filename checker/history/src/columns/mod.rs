@@ -216,6 +216,13 @@ impl<'a> Reads<'a> {
         (0..).zip(self.offsets).take_while(rises).count()
     }
 
+    /// The first so many, or all where there are less.
+    #[must_use]
+    pub fn first(self, many: usize) -> Self {
+        let many = many.min(self.values.len());
+        Self { offsets: &self.offsets[..many], values: &self.values[..many] }
+    }
+
     /// All but the first so many.
     ///
     /// # Panics

@@ -17,6 +17,10 @@ use super::{
     Builder, Pending, PendingSend, Said,
 };
 
+/// Records of a poll that are compared at once with what is known: where each is another, each is
+/// compared as often.
+const AT_ONCE: usize = 32;
+
 /// A client's completion, taken apart.
 struct Completion<'e> {
     said: &'e Said<'e>,
@@ -204,8 +208,11 @@ impl Builder<'_> {
         let of_key = &mut self.index.keys[key as usize];
         let mut rest = read;
         while !rest.is_empty() {
-            let known = of_key.read_known(op, outcome, rest);
+            let known = of_key.read_known(op, outcome, rest.first(AT_ONCE));
             rest = rest.after(known);
+            if known == AT_ONCE {
+                continue;
+            }
             if let Some((offset, value)) = rest.iter().next() {
                 of_key.read(op, outcome, offset, value);
                 rest = rest.after(1);
