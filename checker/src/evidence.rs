@@ -54,6 +54,15 @@ pub enum History {
     Events(Vec<Event>),
 }
 
+impl History {
+    /// Whether a path leads to it.
+    pub(crate) fn is_in(&self, path: &Path) -> bool {
+        let Self::File(file) = self else { return false };
+        let [one, other] = [file.path.as_path(), path].map(|path| path.canonicalize().ok());
+        one.is_some() && one == other
+    }
+}
+
 impl Default for History {
     fn default() -> Self {
         Self::Events(Vec::new())

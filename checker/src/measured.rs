@@ -79,6 +79,13 @@ impl Measured {
         measured
     }
 
+    /// The keys that it names.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = KeyId> + use<> {
+        let waits = [self.lag, self.oldest_unread, self.unavailable, self.sends_again];
+        let others = [self.reads_again, self.sends_never];
+        waits.into_iter().chain(others).flatten().map(|wait| wait.key)
+    }
+
     /// Of both.
     pub(crate) fn and(self, other: Self) -> Self {
         let longer = |one: Option<Wait>, other: Option<Wait>| match (one, other) {

@@ -20,7 +20,7 @@ use crate::{
     finding::Findings,
     fold::{ClaimOfPart, JudgedPart, Tally},
     index::KeyId,
-    judge::{CheckError, Options, judge_part},
+    judge::{CheckError, Options, chosen_claims, judge_part},
     merge,
     part::Part,
 };
@@ -155,6 +155,42 @@ impl Shard {
         self.tally.keys.len()
     }
 
+    /// Whether it says only what the judgement of one part of so many keys can say.
+    fn check(&self, keys: usize) -> Result<(), String> {
+        let Self { tally, claims, .. } = self;
+        let wrong = |field: &str, why: &str| Err(format!("field `{field}`: {why}"));
+        let owns = |key: KeyId| (key as usize) < keys && tally.part.owns(key);
+        let own = KeyId::try_from(keys).ok().map(|keys| (0..keys).filter(|key| owns(*key)).count());
+        if own != Some(tally.keys.len()) {
+            return wrong("tally.keys", "another number of keys than this part of all keys has");
+        }
+        if !tally.measured.keys().all(owns) || !tally.missing.iter().all(|(key, _)| owns(*key)) {
+            return wrong("tally", "a key that this part does not have");
+        }
+        let of_claims = claims.iter().map(|claim| &claim.claim);
+        let evidence = Evidence { manifest: self.evidence.manifest.clone(), ..Evidence::default() };
+        let chosen = chosen_claims(&evidence, &self.options).map_err(|error| error.to_string())?;
+        if !of_claims.eq(&chosen) {
+            return wrong("claims", "other claims than its options and its manifest name");
+        }
+        for ClaimFile { claim, findings, .. } in claims {
+            let known = claim::entry(claim).map_or(&[][..], |entry| entry.anomalies);
+            for (key, found) in findings {
+                if !key.is_none_or(owns) {
+                    return wrong(
+                        "claims",
+                        &format!("{claim}: a key that this part does not have"),
+                    );
+                }
+                let mut counted = found.anomalies.keys().chain(found.permitted.keys());
+                if let Some(other) = counted.find(|name| !known.contains(&name.as_str())) {
+                    return wrong("claims", &format!("{claim} never finds {other:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether this program would judge the part to be this again, as far as that can be told
     /// without reading the history: its file has the size and the time that it had.
     pub fn is_of(&self, evidence: &Evidence, options: &Options, part: Part) -> bool {
@@ -216,6 +252,10 @@ pub fn merge_files(files: &[PathBuf]) -> Result<Verdict, MergeError> {
 pub fn merge(mut shards: Vec<(PathBuf, Shard)>) -> Result<Verdict, MergeError> {
     shards.sort_by_key(|(_, shard)| shard.tally.part);
     check(&shards)?;
+    let keys = shards.iter().map(|(_, shard)| shard.keys()).sum();
+    for (file, shard) in &shards {
+        shard.check(keys).map_err(|why| FormatError::document(file, why))?;
+    }
     let mut parts = Vec::new();
     let mut first = None;
     for (file, shard) in shards {

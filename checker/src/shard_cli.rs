@@ -54,6 +54,12 @@ impl ShardArgs {
         if self.resume && Shard::load(out).is_ok_and(is_whole) {
             return Ok(format!("part {part} is there already: {}\n", out.display()));
         }
+        // A job that was killed may have left half a part, which its next attempt replaces.
+        let is_part = || self.resume || Shard::load(out).is_ok();
+        if out.is_file() && (evidence.history.is_in(out) || !is_part()) {
+            let name = out.display();
+            anyhow::bail!("--out {name}: what is there is no part file, and would be replaced");
+        }
         let shard = Shard::judge(&evidence, &options, part)?;
         shard.save(out)?;
         let keys = shard.keys();

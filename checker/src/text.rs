@@ -1,6 +1,6 @@
 //! A verdict as a short text for a terminal.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use highwater_history::{
     Verdict,
@@ -18,8 +18,20 @@ pub fn of(verdict: &Verdict) -> String {
     text
 }
 
+/// A text in one line without what moves a cursor or sets a colour: names come from histories.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
 fn write_text(text: &mut String, verdict: &Verdict) -> std::fmt::Result {
-    writeln!(text, "{}: {}", verdict.verdict.as_str(), verdict.reason)?;
+    writeln!(text, "{}: {}", verdict.verdict.as_str(), plain(&verdict.reason))?;
     let counts = &verdict.counts;
     writeln!(
         text,
@@ -43,7 +55,7 @@ fn write_text(text: &mut String, verdict: &Verdict) -> std::fmt::Result {
         write_assertion(text, assertion)?;
     }
     for note in &verdict.notes {
-        writeln!(text, "  note: {note}")?;
+        writeln!(text, "  note: {}", plain(note))?;
     }
     if let Some(command) = verdict.reproduce.as_ref().filter(|_| verdict.exit != 0) {
         writeln!(text, "  repeat: {command}")?;
@@ -77,20 +89,20 @@ fn write_assertion(text: &mut String, assertion: &Assertion) -> std::fmt::Result
     let Assertion { claim, held, reason, .. } = assertion;
     let word = if held.is_some() { "did not hold" } else { "could not be decided" };
     let reason = reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-    writeln!(text, "  schedule: {word}: {claim}{reason}")
+    writeln!(text, "  schedule: {word}: {}{}", plain(claim), plain(&reason))
 }
 
 fn write_finding(text: &mut String, number: usize, finding: &Finding) -> std::fmt::Result {
     write!(text, "  {number}. ")?;
     write_name(text, finding)?;
-    writeln!(text, ": {}; events {:?}", finding.why, finding.events)
+    writeln!(text, ": {}; events {:?}", plain(&finding.why), finding.events)
 }
 
 /// What was found where.
 pub(crate) fn write_name(text: &mut String, finding: &Finding) -> std::fmt::Result {
     write!(text, "{} (rule {})", finding.anomaly, finding.rule)?;
     if let Some(key) = &finding.key {
-        write!(text, " {key}")?;
+        write!(text, " {}", plain(key.as_str()))?;
     }
     if let Some(value) = finding.value {
         write!(text, " value {value}")?;
@@ -99,4 +111,16 @@ pub(crate) fn write_name(text: &mut String, finding: &Finding) -> std::fmt::Resu
         write!(text, " at {offset}")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_a_history_names_moves_no_cursor() {
+        assert_eq!(plain("orders-0 é"), "orders-0 é");
+        let forged = plain("\u{1b}[31mred\u{7}\n1. a finding\0");
+        assert_eq!(forged, "\\u{1b}[31mred\\u{7}\\n1. a finding\\u{0}");
+    }
 }

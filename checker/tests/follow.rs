@@ -156,3 +156,17 @@ fn a_run_that_has_ended_is_judged_at_once() {
     let output = ended(follow(&path).spawn().expect("the program runs"));
     assert_eq!(verdict(&output), checked(&path));
 }
+
+/// Packed bytes on a pipe, whether or not a line ends among them.
+#[test]
+fn a_packed_stream_is_refused() {
+    for packed in [&b"\x1f\x8b\x08\x00"[..], &b"\x1f\x8b\n\x08"[..], &b"\x28\xb5\x2f\xfd\x00"[..]] {
+        let mut child = follow(Path::new("-")).spawn().expect("the program runs");
+        let mut input = child.stdin.take().expect("it has one");
+        input.write_all(packed).expect("it is read");
+        drop(input);
+        let output = ended(child);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{packed:?}: {said}");
+    }
+}

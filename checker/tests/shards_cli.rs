@@ -171,7 +171,9 @@ fn what_is_no_part_of_this_program_is_refused() {
         ("\"format\":1", "\"format\":2", "old.json: part format 2 is unknown"),
         ("\"kind\":\"shard\"", "\"kind\":\"verdict\"", "field `kind`: \"verdict\", expected"),
         ("\"crashed\":false,", "", "field `claims[0]`: missing field `crashed`"),
-        ("\"claim\":\"corrupt", "\"claim\":\"polite", "unknown claim \"polite-payload\""),
+        ("\"claim\":\"corrupt", "\"claim\":\"polite", "other claims than its options"),
+        ("\"keys\":[\"t-0\"]", "\"keys\":[]", "field `tally.keys`: another number of keys"),
+        ("\"key\":0", "\"key\":7", "field `tally`: a key that this part does not have"),
     ] {
         assert!(text.contains(from), "{from} in {text}");
         place.write("old.json", &text.replacen(from, to, 1));
@@ -184,4 +186,51 @@ fn what_is_no_part_of_this_program_is_refused() {
     assert!(refused.contains("cut.zst: its packing is damaged"), "{refused}");
     let nowhere = place.part("0/1", "no/such/folder.json");
     assert_eq!(nowhere.status.code(), Some(64), "{nowhere:?}");
+}
+
+/// A part that judged less, or something else, is none of this judgement.
+#[test]
+fn a_part_of_other_claims_or_keys_is_refused() {
+    let place = Place::new();
+    let [zero, one, two] = place.parts();
+    place.part("2/3", "plain.json");
+    let text = fs::read_to_string(place.path("plain.json")).expect("the part");
+    let mut part: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let whole = part.clone();
+    let refused = |part: &serde_json::Value| {
+        place.write("2.json", &part.to_string());
+        place.refusal(&[zero, one, "2.json"])
+    };
+    part["claims"] = serde_json::json!([]);
+    assert!(refused(&part).contains("other claims than its options and its manifest name"));
+    part = whole.clone();
+    let claims = part["claims"].as_array_mut().expect("a list");
+    let again = claims[0].clone();
+    claims.insert(0, again);
+    assert!(refused(&part).contains("other claims than its options and its manifest name"));
+    part = whole;
+    let claims = part["claims"].as_array_mut().expect("a list");
+    let lost = claims.iter_mut().find(|claim| claim["claim"] == "lost-write").expect("it is there");
+    lost["findings"][0][0] = 1.into();
+    assert!(refused(&part).contains("lost-write: a key that this part does not have"));
+    let claims = part["claims"].as_array_mut().expect("a list");
+    let lost = claims.iter_mut().find(|claim| claim["claim"] == "lost-write").expect("it is there");
+    lost["findings"][0][0] = 2.into();
+    lost["findings"][0][1]["anomalies"] = serde_json::json!({"zz": 3});
+    assert!(refused(&part).contains("lost-write never finds \"zz\""));
+    assert!(place.check(&["merge", zero, one, two]).stderr.is_empty());
+}
+
+#[test]
+fn what_is_no_part_file_is_not_replaced() {
+    let place = Place::new();
+    let before = fs::read(place.path("history.jsonl")).expect("it is there");
+    let args = ["history.jsonl", "--shard", "0/2", "--out", "history.jsonl", "--resume"];
+    for args in [&args[..5], &args] {
+        let refused = place.check(args);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(64), "{said}");
+        assert!(said.contains("what is there is no part file, and would be replaced"), "{said}");
+    }
+    assert_eq!(fs::read(place.path("history.jsonl")).expect("it is there"), before);
 }

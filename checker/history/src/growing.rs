@@ -68,7 +68,7 @@ impl Read for Growing {
             }
             if self.file.metadata()?.len() < self.read {
                 let why = "it was shortened while it was followed";
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                return Err(io::Error::new(io::ErrorKind::StaleNetworkFileHandle, why));
             }
             match self.writers {
                 Writers::None => return Ok(0),

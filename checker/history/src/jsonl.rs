@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{
     columns::Columns,
     event::Event,
-    format::{FormatError, check_kind, check_version},
+    format::{FormatError, check_kind, check_version, goes_on},
     packed::{LineReader, Text},
     reader::Broken,
 };
@@ -118,6 +118,10 @@ impl JsonlReader {
     pub(crate) fn broken(&mut self, line: u64, text: &str, why: String) -> Result<(), FormatError> {
         if text.ends_with('\n') {
             let why = if text.trim().is_empty() { "it is empty" } else { &why };
+            return Err(FormatError::line(&self.file, line, why));
+        }
+        if line == 1 && !goes_on(text.as_bytes()) {
+            let why = "no line of JSON begins so; is the history packed, or of another form?";
             return Err(FormatError::line(&self.file, line, why));
         }
         self.dropped = Some(line);

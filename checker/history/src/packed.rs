@@ -255,6 +255,8 @@ impl Damage {
         match error.kind() {
             _ if error.raw_os_error().is_some() => Self::Other(error),
             io::ErrorKind::UnexpectedEof => Self::Cut(error),
+            // What a file that grows says: it has no packing.
+            io::ErrorKind::StaleNetworkFileHandle => Self::Other(error),
             _ => Self::Other(damaged(&error)),
         }
     }

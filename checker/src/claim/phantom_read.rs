@@ -30,6 +30,12 @@ fn judge(view: &KeyView<'_>, findings: &mut Findings) {
     for record in records.ids().filter(|record| records.is_read(*record)) {
         let never_sent = records.sender(record).is_none();
         match vanished.remove(&record) {
+            _ if never_sent && view.key.maybe_sent.contains(&records.value(record)) => {
+                let (key, value) = (&view.key.key, records.value(record));
+                findings.undecided(format!(
+                    "{key}: {value} is named by an operation of which no claim knows what it is"
+                ));
+            }
             _ if never_sent => findings.violation("phantom-read", || {
                 let why = "it was read, and nobody sent it to this key".to_owned();
                 view.finding(record, view.key.order.sole(record), 58, "D3", why)

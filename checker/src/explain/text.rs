@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use highwater_history::TimeNs;
 
 use super::{Explanation, Place, Row};
-use crate::text::write_name;
+use crate::text::{plain, write_name};
 
 /// Records of one operation that are told one by one.
 const SHOWN: usize = 6;
@@ -22,7 +22,7 @@ impl Explanation {
         write!(text, "{}. ", self.number)?;
         write_name(text, &self.finding)?;
         writeln!(text, ", claim {}", self.claim)?;
-        writeln!(text, "  {}", self.finding.why)?;
+        writeln!(text, "  {}", plain(&self.finding.why))?;
         self.write_operations(text)?;
         if self.given_up {
             writeln!(text, "\nThe search for less was given up: not all of these may be needed.")?;
@@ -31,19 +31,19 @@ impl Explanation {
             writeln!(text, "\nmeanwhile:")?;
             for fault in &self.faults {
                 let at = seconds(fault.at);
-                writeln!(text, "  {at} s  {} (event {})", fault.what, fault.event)?;
+                writeln!(text, "  {at} s  {} (event {})", plain(&fault.what), fault.event)?;
             }
         }
         if !self.beside.is_empty() {
             writeln!(text, "\nbeside the history it stands on:")?;
             for beside in &self.beside {
                 let line = beside.line.map_or_else(String::new, |line| format!(" line {line}"));
-                writeln!(text, "  {}{line}: {}", beside.file, beside.says)?;
+                writeln!(text, "  {}{line}: {}", beside.file, plain(&beside.says))?;
             }
         }
         writeln!(text)?;
         let sentences = [Some(&self.why), self.absent.as_ref(), self.excuse.as_ref()];
-        sentences.into_iter().flatten().try_for_each(|sentence| wrap(text, sentence))
+        sentences.into_iter().flatten().try_for_each(|sentence| wrap(text, &plain(sentence)))
     }
 
     fn write_operations(&self, text: &mut String) -> fmt::Result {
@@ -52,7 +52,8 @@ impl Explanation {
         }
         let heads = ["events", "seconds", "process", "node", "asked", "came back", "records"];
         let mut lines = vec![heads.map(str::to_owned)];
-        lines.extend(self.operations.iter().map(cells));
+        let plainly = |row| cells(row).map(|cell| plain(&cell).into_owned());
+        lines.extend(self.operations.iter().map(plainly));
         let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..heads.len()).map(width).collect();
         writeln!(text)?;

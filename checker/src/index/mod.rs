@@ -21,7 +21,7 @@ pub mod records;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use highwater_history::{
     Event, Key, Offset, TimeNs, Value, columns,
@@ -121,6 +121,8 @@ pub struct KeyIndex {
     pub payload_errors: Vec<(OpId, PayloadError)>,
     /// Sends whose attempts or errors rules 41 to 46 look at.
     pub tried: Vec<Tried>,
+    /// Values that operations name as sends do, of which nothing here knows what they are.
+    pub maybe_sent: BTreeSet<Value>,
 }
 
 /// A send that took several attempts or was refused for its identity.

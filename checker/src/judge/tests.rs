@@ -9,7 +9,7 @@ use highwater_history::{
 
 use super::{CheckError, Options, check};
 use crate::{
-    Evidence,
+    Evidence, History,
     across::Whole,
     claim::{Decides, Entry, Judge},
     finding::{Findings, Permission},
@@ -194,4 +194,22 @@ fn a_node_that_ended_by_itself_is_noted() {
     let verdict = check(&evidence, &Options::default()).expect("it is judged");
     let note = "node 2 ended by itself (signal 6); its output: nodes/2/stderr.3.log";
     assert!(verdict.notes.iter().any(|told| told == note), "{:?}", verdict.notes);
+}
+
+/// An operation that nobody understands may have sent what was read: that is no phantom.
+#[test]
+fn what_an_unknown_operation_names_as_sent_is_no_phantom() {
+    let mut evidence = a_loss();
+    let History::Events(events) = &mut evidence.history else { panic!("it is in memory") };
+    let told = |line: &str| serde_json::from_str::<Event>(line).expect("an event");
+    let lines = r#"
+{"index":6,"time":7,"process":3,"type":"invoke","f":"produce","value":[["send","x",9]]}
+{"index":7,"time":8,"process":3,"type":"ok","f":"produce","value":null}
+{"index":8,"time":9,"process":2,"type":"invoke","f":"poll","value":[["poll"]]}
+{"index":9,"time":10,"process":2,"type":"ok","f":"poll","value":[["poll",{"x":[[2,9]]}]]}"#;
+    events.extend(lines.trim().lines().map(told));
+    let options = Options { claims: Some(vec!["phantom-read".to_owned()]), ..Options::default() };
+    let verdict = check(&evidence, &options).expect("it is judged");
+    assert_eq!(verdict.claims[0].verdict, Judgement::Unknown, "{verdict:?}");
+    assert!(verdict.anomalies.is_empty());
 }

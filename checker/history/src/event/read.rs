@@ -93,9 +93,24 @@ fn read_field<'de, A: MapAccess<'de>>(
         _ if event.extra.contains_key(name) => Err(A::Error::custom(TWICE)),
         _ => {
             let Unique(value) = map.next_value()?;
+            check_known::<A::Error>(name, &value)?;
             event.extra.insert(name.to_owned(), value);
             Ok(())
         }
+    }
+}
+
+/// Refuses a value of another kind than its name promises: whoever judges by it would pass over it.
+fn check_known<E: Error>(name: &str, value: &serde_json::Value) -> Result<(), E> {
+    let (is_it, expected) = match name {
+        "generation" => (value.is_i64(), "a whole number"),
+        "group" => (value.is_string(), "a string"),
+        "record_keys" => (value.is_array(), "a list"),
+        _ => return Ok(()),
+    };
+    match is_it {
+        true => Ok(()),
+        false => Err(E::custom(format_args!("{value}, expected {expected}"))),
     }
 }
 

@@ -130,6 +130,18 @@ fn a_refusal_names_the_field() {
             r#"{"index":1,"time":1,"process":1,"type":"ok","f":"poll","attempts":"some"}"#,
             "field `attempts`",
         ),
+        (
+            r#"{"index":1,"time":1,"process":1,"type":"ok","f":"commit","generation":"2"}"#,
+            "field `generation`: \"2\", expected a whole number",
+        ),
+        (
+            r#"{"index":1,"time":1,"process":1,"type":"ok","f":"commit","group":5}"#,
+            "field `group`: 5, expected a string",
+        ),
+        (
+            r#"{"index":1,"time":1,"process":1,"type":"ok","f":"send","record_keys":"x"}"#,
+            "field `record_keys`: \"x\", expected a list",
+        ),
     ];
     for (line, wanted) in cases {
         let why = refusal(line);

@@ -1,6 +1,10 @@
 //! Invocations: an operation begins, and what it asks to send.
 
-use highwater_history::{Event, TimeNs, columns::Op, event::Function};
+use highwater_history::{
+    Event, EventValue, TimeNs,
+    columns::Op,
+    event::{Function, MicroOp},
+};
 
 use super::{
     super::{
@@ -15,6 +19,7 @@ impl Builder<'_> {
     pub(super) fn invoke(&mut self, said: &Said<'_>) -> Result<(), String> {
         if let Function::Other(name) = said.f {
             *self.index.unknown_operations.entry(name.to_string()).or_default() += 1;
+            self.note_maybe_sent(said);
         }
         let process = self.process(said);
         let mut pending = self.pending[process as usize].take().unwrap_or_default();
@@ -48,6 +53,17 @@ impl Builder<'_> {
         }
         self.pending[process as usize] = Some(pending);
         Ok(())
+    }
+
+    /// Records that an operation names as sends do, of which nobody knows what it is.
+    fn note_maybe_sent(&mut self, said: &Said<'_>) {
+        let EventValue::Other(value) = said.value() else { return };
+        let Ok(ops) = serde_json::from_value::<Vec<MicroOp>>(value.clone()) else { return };
+        for op in ops {
+            let MicroOp::Send { key, value, .. } = op else { continue };
+            let id = self.key(&key);
+            self.index.keys[id as usize].maybe_sent.insert(value);
+        }
     }
 
     /// The position of the process of an event.
