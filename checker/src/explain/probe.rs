@@ -43,7 +43,7 @@ pub(super) struct Probe<'a> {
 }
 
 /// Operations that may be asked about in any case.
-const LEAST_ASKED: usize = 2_000_000;
+const LEAST_ASKED: usize = 500_000;
 /// And each of those that a search begins with so often.
 const ASKED_AGAIN: usize = 20;
 
