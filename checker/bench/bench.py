@@ -17,7 +17,7 @@ WRITE, READ = (f"{BIN}/examples/{name}" for name in ("big_history", "read_histor
 MILLION = 1_000_000
 ROUNDS = 5
 # What a stream is judged within that would not fit into memory otherwise.
-STREAM_MEMORY = "2GiB"
+STREAM_MEMORY = "4GiB"
 
 
 def measured(command, statuses=(0,), **pipes):
