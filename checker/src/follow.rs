@@ -133,7 +133,7 @@ impl<'a> Watch<'a> {
     fn take(&mut self, came: &Receiver<Came>) -> Result<ControlFlow<Ended>, CheckError> {
         let next = match self.is_new {
             true => came.recv_timeout(self.look_at.saturating_duration_since(Instant::now())),
-            false => came.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => came.recv().map_err(RecvTimeoutError::from),
         };
         match next {
             Ok(Came::Events(columns)) => {
@@ -145,7 +145,8 @@ impl<'a> Watch<'a> {
             Ok(Came::End(dropped)) => return Ok(Break(Ended::Whole(dropped))),
             Ok(Came::Wrong(error)) => return Err(error.into()),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(Break(Ended::Whole(None))),
+            // What was read by then is no whole history.
+            Err(RecvTimeoutError::Disconnected) => panic!("reading does not panic"),
         }
         if self.is_new && Instant::now() >= self.look_at {
             return self.look();

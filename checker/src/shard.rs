@@ -156,7 +156,7 @@ impl Shard {
     }
 
     /// Whether it says only what the judgement of one part of so many keys can say.
-    fn check(&self, keys: usize) -> Result<(), String> {
+    fn fits(&self, keys: usize) -> Result<(), String> {
         let Self { tally, claims, .. } = self;
         let wrong = |field: &str, why: &str| Err(format!("field `{field}`: {why}"));
         let owns = |key: KeyId| (key as usize) < keys && tally.part.owns(key);
@@ -231,7 +231,7 @@ impl ClaimFile {
 
     fn into_claim(self) -> Result<ClaimOfPart, String> {
         let Self { claim, crashed, findings, facts } = self;
-        let entry = claim::entry(&claim).ok_or_else(|| format!("unknown claim {claim:?}"))?;
+        let entry = claim::entry(&claim).expect("its claims are those that its options name");
         let facts = match (entry.judge, facts) {
             (Judge::Across(across), Some(facts)) => Some(
                 (across.read)(facts.get()).map_err(|error| format!("facts of {claim}: {error}"))?,
@@ -254,7 +254,7 @@ pub fn merge(mut shards: Vec<(PathBuf, Shard)>) -> Result<Verdict, MergeError> {
     check(&shards)?;
     let keys = shards.iter().map(|(_, shard)| shard.keys()).sum();
     for (file, shard) in &shards {
-        shard.check(keys).map_err(|why| FormatError::document(file, why))?;
+        shard.fits(keys).map_err(|why| FormatError::document(file, why))?;
     }
     let mut parts = Vec::new();
     let mut first = None;

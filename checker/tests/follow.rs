@@ -170,3 +170,15 @@ fn a_packed_stream_is_refused() {
         assert_eq!(output.status.code(), Some(64), "{packed:?}: {said}");
     }
 }
+
+/// A pipe has no length; it ends when its writer is gone.
+#[test]
+fn a_named_pipe_is_followed_to_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [path, file] = ["pipe.jsonl", "file.jsonl"].map(|name| folder.path().join(name));
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+    let child = follow(&path).spawn().expect("the program runs");
+    fs::write(&path, &history()[0]).expect("it is read");
+    fs::write(&file, &history()[0]).expect("it is written");
+    assert_eq!(verdict(&ended(child)), checked(&file));
+}

@@ -1,6 +1,8 @@
 //! `highwater-check` where files are cut, are no files, or nothing more can be written: one
 //! sentence, the right status, nothing left behind.
 
+mod recorded;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -10,39 +12,17 @@ use std::{
 };
 
 use highwater_history::{
-    Event, EventValue, Key,
     convert::convert,
-    event::{Ack, EventKind, Function, MicroOp, Process, ReadRecord},
     reader::{HistoryFile, HistoryFormat},
-    recorder::Recorder,
 };
+use recorded::record;
 use tempfile::TempDir;
 
+const KEYS: i64 = 5;
 const SENDS: i64 = 6_000;
 
 fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
-}
-
-/// So many sends, each of which is read but every seventh.
-fn recorded(file: &Path, sends: i64) {
-    let mut recorder = Recorder::create(file).expect("a history is created");
-    let mut put = |process, kind, f, op| {
-        let event = Event::new(0, Process::Client(process), kind, f);
-        recorder.append(&mut event.with_value(EventValue::Ops(vec![op]))).expect("it is written");
-    };
-    for value in 0..sends {
-        let (key, offset) = (Key::of("t", (value % 5) as i32), value / 5);
-        for (kind, ack) in [(EventKind::Invoke, Ack::None), (EventKind::Ok, Ack::At(offset))] {
-            put(1, kind, Function::Send, MicroOp::Send { key: key.clone(), value, ack });
-        }
-        if value % 7 != 0 {
-            put(2, EventKind::Invoke, Function::Poll, MicroOp::Poll { records: None });
-            let records = Some(vec![(key, vec![ReadRecord(Some(offset), value)])]);
-            put(2, EventKind::Ok, Function::Poll, MicroOp::Poll { records });
-        }
-    }
-    recorder.flush().expect("it is written");
 }
 
 fn converted(from: &Path, name: &str) -> PathBuf {
@@ -100,7 +80,7 @@ fn edges(bytes: &[u8]) -> Vec<usize> {
 fn a_binary_history_is_cut_wherever_it_ends() {
     let folder = folder();
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, SENDS);
+    record(&lines, KEYS, SENDS);
     let whole = fs::read(converted(&lines, "h.hwh")).expect("it is there");
     let cut = folder.path().join("cut.hwh");
     let edges = edges(&whole);
@@ -125,7 +105,7 @@ fn a_binary_history_is_cut_wherever_it_ends() {
 fn cut_files_of_every_form_are_judged_or_refused() {
     let folder = folder();
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, 12);
+    record(&lines, KEYS, 12);
     let names = ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.edn", "a.edn.gz", "a.edn.zst"];
     let mut cuts = 0;
     for name in names {
@@ -148,7 +128,7 @@ fn cut_files_of_every_form_are_judged_or_refused() {
 fn a_pipe_is_judged_as_a_file_is() {
     let folder = folder();
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, 100);
+    record(&lines, KEYS, 100);
     let fifo = folder.path().join("fifo");
     pipe(&fifo);
     let of_file = check(&[text(&lines), "--json"]);
@@ -171,7 +151,7 @@ fn a_run_folder_has_files() {
         let (history, dumps) = (folder.path().join("history.jsonl"), folder.path().join("dumps"));
         fs::create_dir(dumps).expect("a folder");
         if name != "history.jsonl" {
-            recorded(&history, 1);
+            record(&history, KEYS, 1);
         }
         pipe(&folder.path().join(name));
         let why = sentence(&check(&[text(folder.path())]), 64);
@@ -183,7 +163,7 @@ fn a_run_folder_has_files() {
 fn output_that_nobody_takes_is_told() {
     let folder = folder();
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, 10);
+    record(&lines, KEYS, 10);
     let full = fs::File::options().write(true).open("/dev/full").expect("it opens");
     let output = command(&[text(&lines)]).stdout(full).output().expect("it runs");
     let why = sentence(&output, 70);
@@ -209,7 +189,7 @@ fn is_empty(folder: &Path) -> bool {
 fn a_full_disk_is_a_failure_that_leaves_nothing() {
     let (folder, temporary) = (folder(), folder());
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, SENDS);
+    record(&lines, KEYS, SENDS);
     let full = limited(&[text(&lines), "--memory", "1GiB"], temporary.path());
     let why = sentence(&full, 70);
     assert!(why.contains(text(temporary.path())) && why.contains("File too large"), "{why}");
@@ -225,7 +205,7 @@ fn a_full_disk_is_a_failure_that_leaves_nothing() {
 fn a_part_replaces_no_device() {
     let folder = folder();
     let lines = folder.path().join("h.jsonl");
-    recorded(&lines, 10);
+    record(&lines, KEYS, 10);
     let fifo = folder.path().join("part");
     pipe(&fifo);
     let why = sentence(&check(&[text(&lines), "--shard", "0/1", "--out", text(&fifo)]), 64);

@@ -1,5 +1,7 @@
 //! `highwater-check --memory`: part by part in little memory, the same verdict.
 
+mod recorded;
+
 use std::{
     fs,
     path::Path,
@@ -7,37 +9,14 @@ use std::{
 };
 
 use highwater_history::{
-    Event, EventValue, Key,
     convert::convert,
-    event::{Ack, EventKind, Function, MicroOp, Process, ReadRecord},
     reader::{HistoryFile, HistoryFormat},
-    recorder::Recorder,
 };
+use recorded::record;
 use tempfile::TempDir;
 
 const KEYS: i64 = 12;
 const SENDS: i64 = 3_000;
-
-/// Sends to every key in turn, and polls that pass over every seventh record.
-fn record(file: &Path) {
-    let mut recorder = Recorder::create(file).expect("a history is created");
-    let mut put = |process, kind, f, op| {
-        let event = Event::new(0, Process::Client(process), kind, f);
-        recorder.append(&mut event.with_value(EventValue::Ops(vec![op]))).expect("it is written");
-    };
-    for value in 0..SENDS {
-        let (key, offset) = (Key::of("t", (value % KEYS) as i32), value / KEYS);
-        for (kind, ack) in [(EventKind::Invoke, Ack::None), (EventKind::Ok, Ack::At(offset))] {
-            put(1, kind, Function::Send, MicroOp::Send { key: key.clone(), value, ack });
-        }
-        if value % 7 != 0 {
-            put(2, EventKind::Invoke, Function::Poll, MicroOp::Poll { records: None });
-            let records = Some(vec![(key, vec![ReadRecord(Some(offset), value)])]);
-            put(2, EventKind::Ok, Function::Poll, MicroOp::Poll { records });
-        }
-    }
-    recorder.flush().expect("it is written");
-}
 
 /// What is printed on judging a file, or standard input, with a folder for what is kept meanwhile.
 fn judged(history: &Path, temporary: &Path, is_stream: bool, options: &[&str]) -> Output {
@@ -59,7 +38,7 @@ fn little_memory_gives_the_same_verdict() {
     let folder = TempDir::new().expect("a temporary folder");
     let temporary = TempDir::new().expect("a temporary folder");
     let lines = folder.path().join("h.jsonl");
-    record(&lines);
+    record(&lines, KEYS, SENDS);
     let [edn, binary] = ["h.edn", "h.hwh"].map(|name| folder.path().join(name));
     for to in [&edn, &binary] {
         let format = HistoryFormat::named(to).expect("the suffix is known");
@@ -92,7 +71,7 @@ fn little_memory_gives_the_same_verdict() {
 fn too_little_memory_and_no_room_are_told() {
     let folder = TempDir::new().expect("a temporary folder");
     let history = folder.path().join("h.jsonl");
-    record(&history);
+    record(&history, KEYS, SENDS);
     let said = |temporary: &Path, memory| {
         let refused = judged(&history, temporary, false, &["--memory", memory]);
         assert_eq!(refused.status.code(), Some(64));

@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     io::{self, BufReader, Read},
-    os::fd::AsFd,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,6 +16,7 @@ use crate::{
     jsonl::JsonlReader,
     packed::is_packed,
     reader::{Broken, HistoryFile, HistoryFormat},
+    stream::unbuffered,
 };
 
 /// Reads a history of JSON lines while it is written.
@@ -42,11 +42,7 @@ impl Follower {
             let why = "only plain JSON lines can be followed; judge this history at its end";
             return Err(FormatError::document(path, why));
         }
-        let source = match file.is_stream {
-            true => standard_input(),
-            false => Growing::open(path).map(|file| Box::new(file) as Source),
-        };
-        let source = source.map_err(|said| FormatError::io(path, said))?;
+        let source = source(file).map_err(|said| FormatError::io(path, said))?;
         let given = Arc::new(AtomicU64::new(0));
         let counted = Counted { source, given: Arc::clone(&given) };
         let text = Box::new(BufReader::with_capacity(BUFFER_BYTES, counted));
@@ -82,9 +78,14 @@ impl Follower {
 
 type Source = Box<dyn Read + Send>;
 
-fn standard_input() -> io::Result<Source> {
-    // The descriptor itself: the lock and the small buffer of `Stdin` are not needed.
-    Ok(Box::new(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+/// What ends when nobody writes it any more. Of a stream and a pipe the system tells.
+fn source(file: &HistoryFile) -> io::Result<Source> {
+    let path = &file.path;
+    Ok(match file.is_stream {
+        true => Box::new(unbuffered()?),
+        false if path.metadata()?.is_file() => Box::new(Growing::open(path)?),
+        false => Box::new(File::open(path)?),
+    })
 }
 
 /// Counts what it gives.

@@ -16,8 +16,12 @@ const MAGIC_BYTES: usize = MAGIC.len();
 
 /// What comes in on standard input, unpacked, and whether it is a binary history.
 pub(crate) fn standard_input() -> io::Result<(Text, bool)> {
-    // The descriptor itself: the lock and the small buffer of `Stdin` are not needed.
-    text(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+    text(unbuffered()?)
+}
+
+/// Standard input as it comes: the lock and the small buffer of `Stdin` are not needed.
+pub(crate) fn unbuffered() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 fn text(mut input: impl Read + Send + 'static) -> io::Result<(Text, bool)> {
